@@ -1,0 +1,76 @@
+#ifndef LATHE_IR_OPS_BUILDER_H_
+#define LATHE_IR_OPS_BUILDER_H_
+
+// Writes calls into a graph: resolves the op, binds arguments, infers types.
+//
+//   Builder b(graph, registry, shapes);
+//   Value* y = b.Call("aten.mul.Tensor", {x, b.Call("aten.sigmoid", {x})});
+//
+// The first error is kept and returned by status(); later calls on poisoned values do nothing and
+// give nullptr.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "ir/graph/graph.h"
+#include "ir/ops/registry.h"
+
+namespace lathe {
+
+// An argument written in C++: values, numbers, lists and names convert.
+struct CallArgument {
+  Argument argument;
+  bool poisoned = false;
+  CallArgument(Value* v) : argument(v ? Argument::Of(v) : Argument()), poisoned(v == nullptr) {}
+  CallArgument(Argument a) : argument(std::move(a)) {}
+  CallArgument(const Expr& e) : argument(Argument::Int(e)) {}
+  CallArgument(int v) : argument(Argument::Int(v)) {}
+  CallArgument(int64_t v) : argument(Argument::Int(v)) {}
+  CallArgument(bool v) : argument(Argument::Bool(v)) {}
+  CallArgument(double v) : argument(Argument::Float(v)) {}
+  CallArgument(const Scalar& v) : argument(Argument::Number(v)) {}
+  CallArgument(DType v) : argument(Argument::Of(v)) {}
+  CallArgument(const char* v) : argument(Argument::String(v)) {}
+  CallArgument(const std::vector<Expr>& v) : argument(Argument::Ints(v)) {}
+  CallArgument(const std::vector<Value*>& v);
+};
+
+class Builder {
+ public:
+  Builder(Graph& graph, const OpRegistry& registry, ShapeEnv& shapes)
+      : graph_(graph), registry_(registry), shapes_(shapes) {}
+
+  Graph& graph() { return graph_; }
+  const OpRegistry& registry() const { return registry_; }
+  ShapeEnv& shapes() { return shapes_; }
+
+  // New nodes go before `node` (nullptr: at the end) and carry `origin`.
+  void SetInsertionPoint(Node* node) { before_ = node; }
+  void SetOrigin(Origin origin) { origin_ = std::move(origin); }
+
+  // Positional arguments, then named ones. The first result; nullptr after an error.
+  Value* Call(absl::string_view op, std::vector<CallArgument> arguments,
+              std::vector<std::pair<std::string, CallArgument>> named = {});
+  // All results.
+  std::vector<Value*> CallMany(absl::string_view op, std::vector<CallArgument> arguments,
+                               std::vector<std::pair<std::string, CallArgument>> named = {});
+  void Fail(absl::Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  Graph& graph_;
+  const OpRegistry& registry_;
+  ShapeEnv& shapes_;
+  Node* before_ = nullptr;
+  Origin origin_;
+  absl::Status status_;
+};
+
+}  // namespace lathe
+
+#endif  // LATHE_IR_OPS_BUILDER_H_

@@ -49,13 +49,14 @@ struct PlanInput {
 struct EvalStep {
   SizeProgram program;
 };
-// Storages of a segment carved out of one arena.
+// Storages of a segment carved out of one arena. Offsets are not in the plan: the executor packs the
+// pieces (runtime/abi/memory_packing.h) when it sees new sizes and keeps the result for the next
+// call, so that dynamic sizes are packed as tightly as constant ones.
 struct ReserveStep {
-  Register arena_bytes = -1;
   struct Piece {
     StorageSlot storage;
-    Register offset_bytes;
     Register size_bytes;
+    int32_t first_step, last_step;  // live from the start of one to the end of the other
   };
   std::vector<Piece> pieces;
 };

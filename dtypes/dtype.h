@@ -6,6 +6,7 @@
 //   BitWidth(DType::kU3) == 3;  Name(DType::kBF16) == "bf16";  ParseDType("i64") == DType::kI64
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -28,26 +29,42 @@ inline constexpr int kDTypeCount = 0
 // Every dtype, in the order of the enum.
 const std::array<DType, kDTypeCount>& AllDTypes();
 
+namespace dtype_internal {
+inline constexpr DTypeKind kKinds[] = {
+#define LATHE_DTYPE(Name, text, bits, kind) DTypeKind::kind,
+#include "dtypes/dtype_list.inc"
+};
+inline constexpr uint8_t kBitWidths[] = {
+#define LATHE_DTYPE(Name, text, bits, kind) bits,
+#include "dtypes/dtype_list.inc"
+};
+}  // namespace dtype_internal
+
 absl::string_view Name(DType dtype);                      // "f32"
 std::optional<DType> ParseDType(absl::string_view text);  // nullopt for an unknown name
-DTypeKind Kind(DType dtype);
+constexpr DTypeKind Kind(DType dtype) { return dtype_internal::kKinds[static_cast<size_t>(dtype)]; }
 
 // Bits of one element: 1..7 for sub-byte types, 8 for bool.
-int BitWidth(DType dtype);
+constexpr int BitWidth(DType dtype) {
+  return dtype_internal::kBitWidths[static_cast<size_t>(dtype)];
+}
 
-inline bool IsBool(DType d) { return Kind(d) == DTypeKind::kBool; }
-inline bool IsFloat(DType d) { return Kind(d) == DTypeKind::kFloat; }
-inline bool IsComplex(DType d) { return Kind(d) == DTypeKind::kComplex; }
-inline bool IsUnsigned(DType d) { return Kind(d) == DTypeKind::kUnsigned; }
-inline bool IsSigned(DType d) { return Kind(d) == DTypeKind::kSigned; }
+constexpr bool IsBool(DType d) { return Kind(d) == DTypeKind::kBool; }
+constexpr bool IsFloat(DType d) { return Kind(d) == DTypeKind::kFloat; }
+constexpr bool IsComplex(DType d) { return Kind(d) == DTypeKind::kComplex; }
+constexpr bool IsUnsigned(DType d) { return Kind(d) == DTypeKind::kUnsigned; }
+constexpr bool IsSigned(DType d) { return Kind(d) == DTypeKind::kSigned; }
 // Integers without bool.
-inline bool IsInteger(DType d) { return IsUnsigned(d) || IsSigned(d); }
-inline bool IsIntegral(DType d) { return IsInteger(d) || IsBool(d); }
-inline bool IsSubByte(DType d) { return IsInteger(d) && BitWidth(d) < 8; }
+constexpr bool IsInteger(DType d) { return IsUnsigned(d) || IsSigned(d); }
+constexpr bool IsIntegral(DType d) { return IsInteger(d) || IsBool(d); }
+constexpr bool IsSubByte(DType d) { return IsInteger(d) && BitWidth(d) < 8; }
 // Named and stored, but never computed with: c32 and f4e2m1fn_x2.
-bool IsStorageOnly(DType dtype);
+constexpr bool IsStorageOnly(DType d) { return d == DType::kC32 || d == DType::kF4E2M1FNx2; }
+// One of the five f8 kinds.
+constexpr bool IsF8(DType d) { return d >= DType::kF8E4M3FN && d <= DType::kF8E8M0FNU; }
 
-// The float type of a complex type's parts, the complex type of such parts (f16 -> c32).
+// The float type of a complex type's parts, the complex type of such parts (f16 -> c32; nullopt
+// for bf16 and f8, which have none).
 DType ComplexPart(DType complex_dtype);
 std::optional<DType> ComplexOf(DType float_dtype);
 
@@ -55,8 +72,8 @@ std::optional<DType> ComplexOf(DType float_dtype);
 // Returns nullopt when that overflows int64 or count is negative.
 std::optional<int64_t> ByteSize(DType dtype, int64_t count);
 
-// The type in which ATen's CPU kernels compute on a dtype ("opmath"): f32 for f16, bf16 and f8;
-// itself otherwise.
+// The type in which ATen's CPU kernels compute on a dtype ("opmath"): f32 for f16, bf16 and f8,
+// c64 for c32; itself otherwise.
 DType ComputeType(DType dtype);
 
 }  // namespace lathe

@@ -2,14 +2,13 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
-#include "dtypes/visit.h"
+#include "dtypes/element_loops.h"
 #include "runtime/tensor/copy_elements.h"
 
 namespace lathe {
@@ -46,55 +45,6 @@ int64_t SpanOf(const Dims& sizes, const Dims& strides) {
   LATHE_CHECK(PositionBounds(sizes, strides, 0, &low, &high)) << "tensor sizes overflow";
   LATHE_CHECK(low == 0) << "negative stride";
   return high + 1;
-}
-
-template <typename T>
-constexpr bool kExactInFloat = std::is_same_v<T, float> || std::is_same_v<T, F16> ||
-                               std::is_same_v<T, BF16> || (std::is_integral_v<T> && sizeof(T) <= 2);
-
-template <typename T>
-float LoadFloat(T v) {
-  if constexpr (std::is_same_v<T, F16> || std::is_same_v<T, BF16>) {
-    return v.ToFloat();
-  } else {
-    return static_cast<float>(v);
-  }
-}
-
-template <typename From, typename To>
-void ConvertLoop(const From* from, To* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    if constexpr (std::is_same_v<To, F16> || std::is_same_v<To, BF16>) {
-      to[i] = To::FromFloat(LoadFloat(from[i]));
-    } else {
-      to[i] = LoadFloat(from[i]);
-    }
-  }
-}
-
-// Conversions that go through f32 without a second rounding. Returns false for all others.
-bool ConvertThroughFloat(const Tensor& from, const Tensor& to) {
-  if (IsSubByte(from.dtype()) || IsStorageOnly(from.dtype())) return false;
-  return VisitPlain(from.dtype(), [&]<typename From>(TypeTag<From>) {
-    if constexpr (kExactInFloat<From>) {
-      const From* source = from.data_as<From>();
-      const int64_t n = from.numel();
-      switch (to.dtype()) {
-        case DType::kF32:
-          return ConvertLoop(source, to.data_as<float>(), n), true;
-        case DType::kF64:
-          return ConvertLoop(source, to.data_as<double>(), n), true;
-        case DType::kF16:
-          return ConvertLoop(source, to.data_as<F16>(), n), true;
-        case DType::kBF16:
-          return ConvertLoop(source, to.data_as<BF16>(), n), true;
-        default:
-          return false;
-      }
-    } else {
-      return false;
-    }
-  });
 }
 
 }  // namespace
@@ -237,15 +187,11 @@ void Tensor::CopyFrom(const Tensor& source) const {
 
 Tensor Tensor::To(DType dtype) const {
   if (dtype == dtype_) return Clone();
-  const Tensor source = Contiguous();
+  // ConvertElements reads from element 0: a packed tensor that starts in a byte's middle is moved.
+  const bool in_place = is_contiguous() && (offset_ == 0 || !IsSubByte(dtype_));
+  const Tensor source = in_place ? *this : Clone();
   Tensor result = Empty(dtype, sizes_);
-  if (ConvertThroughFloat(source, result)) return result;
-  const void* from = source.storage_->data();
-  void* to = result.storage_->data();
-  const int64_t n = numel();
-  for (int64_t i = 0; i < n; ++i) {
-    StoreElement(to, dtype, i, LoadElement(from, dtype_, source.offset_ + i));
-  }
+  ConvertElements(source.data(), dtype_, result.data(), dtype, numel());
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 
 namespace lathe {
 
@@ -51,6 +52,11 @@ enum class SizeOp : uint8_t {
   kFloatTrunc,
   kFloatRound,  // to integer
 };
+
+inline constexpr int kSizeOpCount = static_cast<int>(SizeOp::kFloatRound) + 1;
+
+absl::string_view Name(SizeOp op);  // "floor_div"
+int OperandCount(SizeOp op);        // 0 to 3; registers beyond it are ignored (but must exist)
 
 struct SizeInstruction {
   SizeOp op = SizeOp::kConst;

@@ -82,9 +82,9 @@ absl::StatusOr<Scalar> ParseScalar(absl::string_view text);
 // Every dtype but f4e2m1fn_x2, whose element is a pair.
 Scalar Convert(const Scalar& value, DType dtype);
 
-// Shortest decimal text that reads back to the same element of `dtype` (f16, bf16 and f8 values
-// read back through rounding to their own type). "1.1" for the f32 nearest to 1.1. Of several
-// texts of that length the one nearest to the element.
+// The element rounded to few decimal digits, such that the text reads back to the same element of
+// `dtype` (f16, bf16 and f8 values through rounding to their own type) and is as short as that
+// allows: "1.1" for the f32 nearest to 1.1, "3.14" for the bf16 3.140625.
 std::string FormatElement(const Scalar& value, DType dtype);
 
 // Element k of a packed or plain buffer (design §3: sub-byte element k lies at bits [k*w, k*w+w),

@@ -1,8 +1,8 @@
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -41,44 +41,26 @@ std::string ShortestF32(float value) {
   return std::string(buffer, end.ptr);
 }
 
-// Decimals of `digits` significant digits around `value`: the nearest and the next one outwards
-// (below a power of two the steps of a float are half as wide, so the nearest may miss).
-struct Decimals {
-  double nearest, outward;
-};
-Decimals DecimalsNear(double value, int digits) {
+double RoundToDigits(double value, int digits) {
   char buffer[40];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value,
                                  std::chars_format::scientific, digits - 1);
-  const std::string text(buffer, end.ptr);
-  const size_t exponent_at = text.find('e');
-  std::string mantissa = text.substr(0, exponent_at);
-  mantissa.erase(std::remove(mantissa.begin(), mantissa.end(), '.'), mantissa.end());
-  const int64_t whole = std::stoll(mantissa);
-  const int exponent = std::stoi(text.substr(exponent_at + 1)) - (digits - 1);
-  return {ReadDouble(text), ReadDouble(absl::StrCat(whole + (whole < 0 ? -1 : 1), "e", exponent))};
+  return ReadDouble(std::string(buffer, end.ptr));
 }
 
-// Of all texts that round to the same element of T, the shortest; of these the nearest.
+// Of the roundings of `value` to some digits that read back, the one of the shortest text; of
+// equally long ones the one of most digits, so that 16 does not print as 20.
 template <typename T>
 std::string ShortestSmall(double value) {
-  if (!std::isfinite(value) || value == 0) return Shortest(value);
-  const auto bits = T::FromDouble(value).bits;
   std::string best = Shortest(value);
-  double best_error = 0;
-  const auto consider = [&](double candidate) {
-    if (T::FromDouble(candidate).bits != bits) return;
-    std::string text = Shortest(candidate);
-    const double error = std::abs(candidate - value);
-    if (text.size() > best.size() || (text.size() == best.size() && error >= best_error)) return;
-    best = std::move(text);
-    best_error = error;
-  };
+  if (!std::isfinite(value) || value == 0) return best;
+  const auto bits = T::FromDouble(value).bits;
   // f16 needs five digits, the others fewer.
-  for (int digits = 1; digits <= 5; ++digits) {
-    const Decimals decimals = DecimalsNear(value, digits);
-    consider(decimals.nearest);
-    consider(decimals.outward);
+  for (int digits = 5; digits >= 1; --digits) {
+    const double rounded = RoundToDigits(value, digits);
+    if (T::FromDouble(rounded).bits != bits) continue;
+    std::string text = Shortest(rounded);
+    if (text.size() < best.size()) best = std::move(text);
   }
   return best;
 }

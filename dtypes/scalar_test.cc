@@ -317,7 +317,7 @@ const std::vector<Scalar>& SampleValues() {
 TEST(Elements, StoreThenLoadIsConvert) {
   for (DType dtype : StoredDTypes()) {
     for (const Scalar& value : SampleValues()) {
-      char storage[64] = {};
+      char storage[65] = {};
       for (int64_t k : {0, 1, 2, 3}) {
         StoreElement(storage + 1, dtype, k, value);  // unaligned on purpose
         EXPECT_TRUE(LoadElement(storage + 1, dtype, k).Identical(Convert(value, dtype)))

@@ -99,6 +99,7 @@ class OpArgs {
   std::optional<double> OptionalFloat(int i) const;
   // A Scalar argument; a symbolic integer has no Scalar: see ScalarExpr.
   Scalar Number(int i) const;
+  std::vector<Scalar> Numbers(int i) const;     // of a list; empty for none
   std::optional<Expr> ScalarExpr(int i) const;  // the expression when it is a symbolic number
   const std::string& String(int i) const;
   std::optional<DType> OptionalDType(int i) const;

@@ -35,7 +35,8 @@ struct InferContext {
   symbolic::Asker asker;
 };
 // The types of the results, strides and offset as eager gives them. Errors are eager's refusals,
-// in lathe's words: op, what was expected, what came.
+// in lathe's words: op, what was expected, what came. A return of type Tensor[] is that many
+// results. May be empty when `decompose` is given: the types are then those of the decomposition.
 using InferFunction = std::function<absl::StatusOr<std::vector<ValueType>>(const InferContext&)>;
 
 // ---- Decomposition ----
@@ -77,8 +78,12 @@ class HostArgs {
   std::optional<double> OptionalFloat(int i) const;
   Scalar Number(int i) const;
   std::optional<Scalar> OptionalNumber(int i) const;
+  std::vector<Scalar> Numbers(int i) const;  // of a list
   const std::string& String(int i) const;
   std::optional<DType> OptionalDType(int i) const;
+  // The parts as they were given: values (none where literal) and literals (none where a value).
+  const HostValue& value(int i) const { return values_[i]; }
+  const Argument& literal(int i) const { return literals_[i]; }
 
  private:
   const Schema* schema_;
@@ -86,11 +91,17 @@ class HostArgs {
   std::vector<Argument> literals_;  // strings, dtypes, devices, formats; none where a value
 };
 
+// Runs a sub-graph (a kGraph argument of a control op) on host values and gives its outputs.
+using GraphRunner = std::function<absl::StatusOr<std::vector<HostValue>>(
+    const Graph& graph, std::vector<HostValue> inputs)>;
+
 struct EvaluateContext {
   const HostArgs& args;
   // The inferred result types with every size a number (an unbacked size: -1): dtype, sizes and
   // strides to produce. Allocate gives an empty tensor of result k's type.
   absl::Span<const ValueType> results;
+  // Empty where no sub-graph can occur.
+  GraphRunner run_graph = {};
   lathe::Tensor Allocate(int k = 0) const;
 };
 using EvaluateFunction =

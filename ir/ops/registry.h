@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -27,24 +26,31 @@ class OpRegistry {
   // This registry and more rows; a row of a known name replaces it.
   absl::StatusOr<OpRegistry> With(std::vector<OpRow> rows) const;
 
-  // nullptr when unknown. "aten.relu.default" and "aten.relu" are the same.
+  // nullptr when unknown. "aten.relu.default" and "aten.relu" are the same. The in-place form of a
+  // functional op ("aten.add_.Tensor") is derived from its row unless a row states it.
   const OpRow* Find(absl::string_view name) const;
-  const std::vector<const OpRow*>& rows() const { return rows_; }
+  // The stated rows, in order.
+  const std::vector<const OpRow*>& rows() const;
 
  private:
-  std::vector<std::shared_ptr<const OpRow>> owned_;
-  std::vector<const OpRow*> rows_;
-  absl::flat_hash_map<std::string, const OpRow*> by_name_;
+  struct Table;
+  std::shared_ptr<const Table> table_;
 };
 
-// Sets node->row and binds its arguments to the schema's order. Unimplemented for an unknown op,
-// InvalidArgument for arguments that do not fit.
+// Sets node->row and binds its arguments to the schema's order. Where a tensor is expected and a
+// number given (eager wraps it), the overload that takes a number is meant: node->op changes from
+// "aten.add.Tensor" to "aten.add.Scalar". Unimplemented for an unknown op, InvalidArgument for
+// arguments that do not fit.
 absl::Status ResolveNode(Node* node, const OpRegistry& registry);
 // All nodes, sub-graphs too. Unknown ops are reported all at once, with their counts.
 absl::Status ResolveGraph(Graph& graph, const OpRegistry& registry);
 // Recomputes the result types of every node in order (sub-graphs too). Symbols of unbacked results
 // that the node already binds stay as they are.
 absl::Status InferTypes(Graph& graph, ShapeEnv& shapes);
+
+// One call on host values: infers the result types and evaluates. `run_graph` for control ops.
+absl::StatusOr<std::vector<HostValue>> EvaluateCall(const OpRow& row, const HostArgs& args,
+                                                    const GraphRunner& run_graph = {});
 
 }  // namespace lathe
 

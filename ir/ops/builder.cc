@@ -1,0 +1,57 @@
+#include "ir/ops/builder.h"
+
+#include "dtypes/base/status.h"
+
+namespace lathe {
+
+CallArgument::CallArgument(const std::vector<Value*>& v) {
+  std::vector<Argument> items;
+  for (Value* value : v) items.push_back(value ? Argument::Of(value) : Argument());
+  argument = Argument::List(std::move(items));
+}
+
+Value* Builder::Call(absl::string_view op, std::vector<CallArgument> arguments,
+                     std::vector<std::pair<std::string, CallArgument>> named) {
+  std::vector<Value*> results = CallMany(op, std::move(arguments), std::move(named));
+  return results.empty() ? nullptr : results[0];
+}
+
+std::vector<Value*> Builder::CallMany(absl::string_view op, std::vector<CallArgument> arguments,
+                                      std::vector<std::pair<std::string, CallArgument>> named) {
+  if (!status_.ok()) return {};
+  std::vector<Argument> given;
+  std::vector<std::string> names;
+  auto take = [&](CallArgument& a, std::string name) {
+    if (a.poisoned) Fail(Internal(op, ": an argument is absent"));
+    given.push_back(std::move(a.argument));
+    names.push_back(std::move(name));
+  };
+  for (CallArgument& a : arguments) take(a, "");
+  for (auto& [name, a] : named) take(a, name);
+  const OpRow* row = registry_.Find(op);
+  if (row == nullptr) Fail(Unimplemented("unknown operator '", op, "'"));
+  if (!status_.ok()) return {};
+
+  absl::StatusOr<std::vector<Argument>> bound = BindArguments(row->parsed, std::move(given), names);
+  if (!bound.ok()) {
+    Fail(bound.status());
+    return {};
+  }
+  if (!row->infer) {
+    Fail(Unimplemented(op, ": has no rule for its result types"));
+    return {};
+  }
+  OpArgs args(row->parsed, *bound);
+  absl::StatusOr<std::vector<ValueType>> types =
+      row->infer({args, shapes_, {row->parsed.name, origin_.source}});
+  if (!types.ok()) {
+    Fail(AtNode(types.status(), row->parsed.name, origin_.source));
+    return {};
+  }
+  Node* node = graph_.Insert(before_, row->parsed.name, *std::move(bound), *std::move(types));
+  node->row = row;
+  node->origin = origin_;
+  return node->results;
+}
+
+}  // namespace lathe

@@ -1,0 +1,168 @@
+#include "ir/ops/derived_rows.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "dtypes/base/status.h"
+#include "ir/ops/builder.h"
+#include "ir/ops/host_call.h"
+
+namespace lathe {
+namespace {
+
+// The call's arguments with every value replaced by an input of `graph`.
+Argument MapToInputs(const Argument& a, Graph& graph, std::vector<Value*>& originals) {
+  if (a.is_value()) {
+    originals.push_back(a.value());
+    return Argument::Of(graph.AddInput("x", a.value()->type, InputSpec::User()));
+  }
+  if (!a.is_list()) return a;
+  std::vector<Argument> items;
+  for (const Argument& item : a.list()) items.push_back(MapToInputs(item, graph, originals));
+  return Argument::List(std::move(items));
+}
+
+ValueType TypeOfArgument(const Argument& a) {
+  switch (a.kind()) {
+    case Argument::Kind::kValue:
+      return a.value()->type;
+    case Argument::Kind::kInt:
+      return ScalarType{a.expr().type(), a.expr()};
+    case Argument::Kind::kBool:
+      return ScalarType{symbolic::ExprType::kBool, Expr::Bool(a.boolean())};
+    default:
+      return NoneType{};
+  }
+}
+
+absl::StatusOr<std::vector<ValueType>> InferByDecomposition(const DecomposeFunction& decompose,
+                                                            const OpRegistry& registry,
+                                                            const InferContext& c) {
+  Graph graph("decomposition", c.shapes.shared_context());
+  std::vector<Argument> mapped;
+  std::vector<Value*> originals;
+  for (int i = 0; i < c.args.size(); ++i) {
+    mapped.push_back(MapToInputs(c.args[i], graph, originals));
+  }
+  Builder builder(graph, registry, c.shapes);
+  absl::StatusOr<std::vector<Argument>> results =
+      decompose(builder, OpArgs(c.args.schema(), mapped));
+  LATHE_RETURN_IF_ERROR(builder.status());
+  if (!results.ok()) return results.status();
+  std::vector<ValueType> types;
+  for (const Argument& a : *results) types.push_back(TypeOfArgument(a));
+  return types;
+}
+
+absl::StatusOr<std::vector<HostValue>> EvaluateByDecomposition(const DecomposeFunction& decompose,
+                                                               const OpRegistry& registry,
+                                                               const EvaluateContext& c) {
+  auto context = std::make_shared<ExprContext>();
+  ShapeEnv shapes(context);
+  Graph graph("decomposition", context);
+  HostEnvironment environment;
+  LATHE_ASSIGN_OR_RETURN(std::vector<Argument> arguments,
+                         ToGraphArguments(c.args.schema(), c.args, graph, &environment));
+  Builder builder(graph, registry, shapes);
+  absl::StatusOr<std::vector<Argument>> results =
+      decompose(builder, OpArgs(c.args.schema(), arguments));
+  LATHE_RETURN_IF_ERROR(builder.status());
+  if (!results.ok()) return results.status();
+  for (Node* node : graph.nodes()) {
+    LATHE_RETURN_IF_ERROR(RunNode(*node, environment, c.run_graph));
+  }
+  std::vector<HostValue> values;
+  for (const Argument& a : *results) {
+    LATHE_ASSIGN_OR_RETURN(HostValue value, ReadArgument(a, environment));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+// Eager's rule for writing a result of one dtype into a tensor of another.
+bool CanCast(DType from, DType to) {
+  if (IsComplex(from) && !IsComplex(to)) return false;
+  if (IsFloat(from) && IsIntegral(to)) return false;
+  return IsBool(from) || !IsBool(to);
+}
+
+absl::StatusOr<std::vector<ValueType>> InferInPlace(const OpRow& functional,
+                                                    const InferContext& c) {
+  LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types, functional.infer(c));
+  const TensorType& self = c.args.Type(0);
+  const TensorType& result = types[0].tensor();
+  if (!CanCast(result.dtype, self.dtype)) {
+    return InvalidArgument(c.args.schema().name, ": result type ", Name(result.dtype),
+                           " can't be cast to ", Name(self.dtype), ", the type of self");
+  }
+  bool same = result.rank() == self.rank();
+  for (int d = 0; same && d < self.rank(); ++d) {
+    same = !c.shapes.IsKnownTrue(symbolic::Ne(result.sizes[d], self.sizes[d]));
+  }
+  if (!same) {
+    return InvalidArgument(c.args.schema().name, ": self ", ToString(self),
+                           " doesn't match the result's shape ", ToString(result));
+  }
+  return std::vector<ValueType>{self};
+}
+
+absl::StatusOr<std::vector<HostValue>> EvaluateInPlace(const OpRow& functional,
+                                                       const EvaluateContext& c) {
+  LATHE_ASSIGN_OR_RETURN(std::vector<HostValue> results,
+                         EvaluateCall(functional, c.args, c.run_graph));
+  const Tensor& self = c.args.Tensor(0);
+  self.CopyFrom(results[0].tensor().To(self.dtype()));
+  return std::vector<HostValue>{self};
+}
+
+}  // namespace
+
+void DeriveFromDecomposition(OpRow& row, const RegistryFunction& registry) {
+  if (!row.decompose) return;
+  if (!row.infer) {
+    row.infer = [decompose = row.decompose, registry](const InferContext& c) {
+      return InferByDecomposition(decompose, registry(), c);
+    };
+  }
+  if (!row.evaluate) {
+    row.evaluate = [decompose = row.decompose, registry](const EvaluateContext& c) {
+      return EvaluateByDecomposition(decompose, registry(), c);
+    };
+  }
+}
+
+std::optional<OpRow> InPlaceRow(const std::shared_ptr<const OpRow>& functional) {
+  const Schema& schema = functional->parsed;
+  bool fits = functional->effect == Effect::kPure && !functional->is_view() && functional->infer &&
+              functional->evaluate && !schema.arguments.empty() && schema.returns.size() == 1 &&
+              schema.arguments[0].type == SchemaArgument::Type::kTensor &&
+              schema.arguments[0].name == "self" && !schema.arguments[0].optional &&
+              schema.returns[0].type == SchemaArgument::Type::kTensor &&
+              schema.alias_marks[0].empty();
+  size_t first_dot = schema.name.find('.');
+  if (!fits || first_dot == std::string::npos) return std::nullopt;
+  size_t base_end = std::min(schema.name.find('.', first_dot + 1), schema.name.size());
+
+  OpRow row;
+  row.parsed = schema;
+  row.parsed.name.insert(base_end, "_");
+  row.parsed.alias_marks[0] = "a";
+  row.parsed.arguments[0].is_written = true;
+  row.parsed.returns[0].alias = "a";
+  row.parsed.returns[0].is_written = true;
+  size_t parenthesis = functional->schema.find('(');
+  row.schema = functional->schema;
+  size_t schema_base = std::min(row.schema.find('.'), parenthesis);
+  row.schema = absl::StrCat(
+      row.schema.substr(0, schema_base), "_",
+      absl::StrReplaceAll(row.schema.substr(schema_base),
+                          {{"(Tensor self", "(Tensor(a!) self"}, {"-> Tensor", "-> Tensor(a!)"}}));
+  row.doc = absl::StrCat("In place: self becomes ", schema.name, " of the arguments.");
+  row.effect = Effect::kMutates;
+  row.functional = schema.name;
+  row.batch = functional->batch;
+  row.infer = [functional](const InferContext& c) { return InferInPlace(*functional, c); };
+  row.evaluate = [functional](const EvaluateContext& c) { return EvaluateInPlace(*functional, c); };
+  return row;
+}
+
+}  // namespace lathe

@@ -1,0 +1,198 @@
+#include "ir/ops/host_call.h"
+
+#include "absl/strings/str_cat.h"
+#include "dtypes/base/check.h"
+#include "dtypes/base/status.h"
+#include "ir/ops/registry.h"
+#include "symbolic/evaluate.h"
+
+namespace lathe {
+namespace {
+
+std::vector<Expr> Exprs(const Dims& dims) { return {dims.begin(), dims.end()}; }
+
+// A host argument as a graph argument.
+Argument ToGraph(const HostValue& value, const Argument& literal, Graph& graph,
+                 HostEnvironment* environment) {
+  if (value.is_tensor()) {
+    if (!value.tensor().is_defined()) return {};
+    Value* input = graph.AddInput("x", TypeOf(value), InputSpec::User());
+    if (environment != nullptr) environment->values[input] = value;
+    return Argument::Of(input);
+  }
+  if (value.index() == 2) return Argument::Number(value.scalar());
+  if (value.index() == 3) {
+    std::vector<Argument> items;
+    for (const HostValue& v : value.list()) items.push_back(ToGraph(v, {}, graph, environment));
+    return Argument::List(std::move(items));
+  }
+  return literal;
+}
+
+Expr NumberOrUnknown(const Expr& e) { return e.AsInt() ? Expr(*e.AsInt()) : Expr(-1); }
+
+// Sizes that only the evaluation can tell become -1.
+void ForgetSymbols(ValueType& type) {
+  if (!type.is_tensor()) return;
+  for (Expr& e : type.tensor().sizes) e = NumberOrUnknown(e);
+  for (Expr& e : type.tensor().strides) e = NumberOrUnknown(e);
+  type.tensor().offset = NumberOrUnknown(type.tensor().offset);
+}
+
+}  // namespace
+
+ValueType TypeOf(const HostValue& value) {
+  if (value.is_tensor()) {
+    const Tensor& t = value.tensor();
+    if (!t.is_defined()) return NoneType{};
+    return TensorType{t.dtype(), Exprs(t.sizes()), Exprs(t.strides()), t.offset(), t.device()};
+  }
+  if (value.index() == 2) {
+    const Scalar& s = value.scalar();
+    if (s.is_bool()) return ScalarType{symbolic::ExprType::kBool, Expr::Bool(s.ToBool())};
+    if (s.is_float()) return ScalarType{symbolic::ExprType::kFloat, Expr::Float(s.ToDouble())};
+    return ScalarType{symbolic::ExprType::kInt, s.ToInt()};
+  }
+  if (value.index() == 3) {
+    ListType list;
+    for (const HostValue& v : value.list()) list.elements.push_back(TypeOf(v));
+    return list;
+  }
+  return NoneType{};
+}
+
+absl::StatusOr<std::vector<Argument>> ToGraphArguments(const Schema& schema, const HostArgs& args,
+                                                       Graph& graph, HostEnvironment* environment) {
+  std::vector<Argument> arguments;
+  for (int i = 0; i < args.size(); ++i) {
+    arguments.push_back(ToGraph(args.value(i), args.literal(i), graph, environment));
+  }
+  return BindArguments(schema, std::move(arguments), {});
+}
+
+absl::StatusOr<std::vector<HostValue>> EvaluateCall(const OpRow& row, const HostArgs& args,
+                                                    const GraphRunner& run_graph) {
+  auto context = std::make_shared<ExprContext>();
+  ShapeEnv shapes(context);
+  Graph graph("call", context);
+  LATHE_ASSIGN_OR_RETURN(std::vector<Argument> arguments,
+                         ToGraphArguments(row.parsed, args, graph, nullptr));
+  if (!row.infer) return Unimplemented(row.parsed.name, ": has no rule for its result types");
+  if (!row.evaluate) return Unimplemented(row.parsed.name, ": has no reference meaning");
+  OpArgs op_args(row.parsed, arguments);
+  LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types, row.infer({op_args, shapes, {}}));
+  for (ValueType& type : types) ForgetSymbols(type);
+  return row.evaluate({args, types, run_graph});
+}
+
+absl::StatusOr<HostValue> ReadArgument(const Argument& argument,
+                                       const HostEnvironment& environment) {
+  auto lookup = [&](const Expr& symbol) -> std::optional<int64_t> {
+    auto it = environment.symbols.find(symbol);
+    return it == environment.symbols.end() ? std::nullopt : std::optional(it->second);
+  };
+  switch (argument.kind()) {
+    case Argument::Kind::kValue: {
+      auto it = environment.values.find(argument.value());
+      if (it == environment.values.end()) {
+        return FailedPrecondition("%", argument.value()->name, " has no value yet");
+      }
+      return it->second;
+    }
+    case Argument::Kind::kInt: {
+      const Expr& e = argument.expr();
+      if (e.type() == symbolic::ExprType::kFloat) {
+        LATHE_ASSIGN_OR_RETURN(double v, symbolic::EvaluateFloat(e, lookup));
+        return HostValue(Scalar(v));
+      }
+      LATHE_ASSIGN_OR_RETURN(int64_t v, symbolic::Evaluate(e, lookup));
+      if (e.type() == symbolic::ExprType::kBool) return HostValue(Scalar(v != 0));
+      return HostValue(Scalar(v));
+    }
+    case Argument::Kind::kBool:
+      return HostValue(Scalar(argument.boolean()));
+    case Argument::Kind::kScalar:
+      return HostValue(argument.number());
+    case Argument::Kind::kTensor:
+      return HostValue(argument.tensor());
+    case Argument::Kind::kList: {
+      HostList list;
+      for (const Argument& item : argument.list()) {
+        LATHE_ASSIGN_OR_RETURN(HostValue value, ReadArgument(item, environment));
+        list.push_back(std::move(value));
+      }
+      return HostValue(std::move(list));
+    }
+    default:
+      return HostValue();
+  }
+}
+
+absl::StatusOr<HostArgs> ReadArguments(const Node& node, const HostEnvironment& environment) {
+  std::vector<HostValue> values;
+  std::vector<Argument> literals;
+  for (const Argument& argument : node.arguments) {
+    LATHE_ASSIGN_OR_RETURN(HostValue value, ReadArgument(argument, environment));
+    // Lists of strings, dtypes and the like are literals.
+    bool is_literal =
+        value.is_none() || (value.index() == 3 && !value.list().empty() && argument.is_list() &&
+                            argument.list()[0].kind() == Argument::Kind::kString);
+    literals.push_back(is_literal ? argument : Argument());
+    values.push_back(is_literal ? HostValue() : std::move(value));
+  }
+  return HostArgs(node.row->parsed, std::move(values), std::move(literals));
+}
+
+absl::Status BindSymbols(const ValueType& type, const HostValue& value,
+                         HostEnvironment& environment) {
+  auto bind = [&](const Expr& e, int64_t actual, absl::string_view what) -> absl::Status {
+    if (e.is_symbol()) {
+      auto [it, inserted] = environment.symbols.emplace(e, actual);
+      if (inserted || it->second == actual) return absl::OkStatus();
+      return FailedPrecondition(what, " is ", actual, ", but ", symbolic::ToString(e), " is ",
+                                it->second);
+    }
+    auto lookup = [&](const Expr& symbol) -> std::optional<int64_t> {
+      auto it = environment.symbols.find(symbol);
+      return it == environment.symbols.end() ? std::nullopt : std::optional(it->second);
+    };
+    absl::StatusOr<int64_t> expected = symbolic::Evaluate(e, lookup);
+    // An unknown symbol inside is bound elsewhere.
+    if (!expected.ok() || *expected == actual) return absl::OkStatus();
+    return FailedPrecondition(what, " is ", actual, ", but must be ", symbolic::ToString(e), " = ",
+                              *expected);
+  };
+  if (type.is_tensor() && value.is_tensor()) {
+    const TensorType& t = type.tensor();
+    if (t.rank() != value.tensor().rank()) {
+      return FailedPrecondition("expected ", t.rank(), " dimensions, got ", value.tensor().rank());
+    }
+    for (int d = 0; d < t.rank(); ++d) {
+      LATHE_RETURN_IF_ERROR(bind(t.sizes[d], value.tensor().sizes()[d], absl::StrCat("size ", d)));
+    }
+  } else if (type.is_scalar() && value.index() == 2 && !value.scalar().is_float()) {
+    return bind(type.scalar().value, value.scalar().ToInt(), "the number");
+  } else if (type.is_list() && value.index() == 3 &&
+             type.list().elements.size() == value.list().size()) {
+    for (size_t k = 0; k < value.list().size(); ++k) {
+      LATHE_RETURN_IF_ERROR(BindSymbols(type.list().elements[k], value.list()[k], environment));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunNode(const Node& node, HostEnvironment& environment, const GraphRunner& run_graph) {
+  if (node.row == nullptr) return Unimplemented("unknown operator '", node.op, "'");
+  LATHE_ASSIGN_OR_RETURN(HostArgs args, ReadArguments(node, environment));
+  LATHE_ASSIGN_OR_RETURN(std::vector<HostValue> results, EvaluateCall(*node.row, args, run_graph));
+  if (results.size() != node.results.size()) {
+    return Internal(node.op, ": gave ", results.size(), " results, expected ", node.results.size());
+  }
+  for (size_t k = 0; k < results.size(); ++k) {
+    LATHE_RETURN_IF_ERROR(BindSymbols(node.results[k]->type, results[k], environment));
+    environment.values[node.results[k]] = std::move(results[k]);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace lathe

@@ -1,0 +1,166 @@
+#include "ir/ops/registry.h"
+
+#include <map>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "dtypes/base/check.h"
+#include "dtypes/base/status.h"
+#include "ir/ops/derived_rows.h"
+
+namespace lathe {
+
+struct OpRegistry::Table {
+  std::vector<OpRow> stated;  // as given, before anything is derived
+  std::vector<std::shared_ptr<const OpRow>> owned;
+  std::vector<const OpRow*> rows;
+  absl::flat_hash_map<std::string, const OpRow*> by_name;
+
+  void Own(OpRow row, bool is_stated) {
+    owned.push_back(std::make_shared<const OpRow>(std::move(row)));
+    if (is_stated) rows.push_back(owned.back().get());
+    by_name.emplace(owned.back()->parsed.name, owned.back().get());
+  }
+};
+
+absl::StatusOr<OpRegistry> OpRegistry::Of(std::vector<OpRow> rows) {
+  auto table = std::make_shared<Table>();
+  table->stated = rows;
+  std::weak_ptr<const Table> weak = table;
+  RegistryFunction self = [weak] {
+    OpRegistry registry;
+    registry.table_ = weak.lock();
+    LATHE_CHECK(registry.table_ != nullptr) << "a row outlived its registry";
+    return registry;
+  };
+  for (OpRow& row : rows) {
+    LATHE_ASSIGN_OR_RETURN(row.parsed, ParseSchema(row.schema));
+    DeriveFromDecomposition(row, self);
+    if (!table->by_name.contains(row.parsed.name)) table->Own(std::move(row), true);
+  }
+  size_t stated = table->owned.size();
+  for (size_t k = 0; k < stated; ++k) {
+    std::optional<OpRow> in_place = InPlaceRow(table->owned[k]);
+    if (in_place && !table->by_name.contains(in_place->parsed.name)) {
+      table->Own(*std::move(in_place), false);
+    }
+  }
+  OpRegistry registry;
+  registry.table_ = std::move(table);
+  return registry;
+}
+
+absl::StatusOr<OpRegistry> OpRegistry::With(std::vector<OpRow> rows) const {
+  // Of() keeps the first row of a name.
+  rows.insert(rows.end(), table_->stated.begin(), table_->stated.end());
+  return Of(std::move(rows));
+}
+
+const OpRow* OpRegistry::Find(absl::string_view name) const {
+  if (absl::EndsWith(name, ".default")) name.remove_suffix(8);
+  auto it = table_->by_name.find(name);
+  return it == table_->by_name.end() ? nullptr : it->second;
+}
+
+const std::vector<const OpRow*>& OpRegistry::rows() const { return table_->rows; }
+
+namespace {
+
+bool IsNumber(const Argument& a) {
+  switch (a.kind()) {
+    case Argument::Kind::kInt:
+    case Argument::Kind::kBool:
+    case Argument::Kind::kScalar:
+      return true;
+    case Argument::Kind::kValue:
+      return a.value()->type.is_scalar();
+    default:
+      return false;
+  }
+}
+
+// The row that takes numbers where this call gives numbers for tensors, nullptr when there is none.
+const OpRow* FindNumberOverload(const Node& node, const OpRow& row, const OpRegistry& registry) {
+  bool any = false;
+  for (size_t k = 0; k < node.arguments.size() && k < row.parsed.arguments.size(); ++k) {
+    bool positional = node.names.empty() || node.names[k].empty();
+    any |= positional && row.parsed.arguments[k].type == SchemaArgument::Type::kTensor &&
+           IsNumber(node.arguments[k]);
+  }
+  for (size_t k = 0; k < node.names.size(); ++k) {
+    any |= !node.names[k].empty() && IsNumber(node.arguments[k]);
+  }
+  if (!any) return nullptr;
+  std::string name = row.parsed.name;
+  size_t dot = name.rfind('.');
+  std::string base = dot == name.find('.') ? name : name.substr(0, dot);
+  for (absl::string_view overload : {".Scalar", ".Tensor_Scalar", ".Scalar_mode", ".ScalarOther",
+                                     ".ScalarSelf", ".Scalar_Tensor", ".Tensor_Scalar_Scalar"}) {
+    const OpRow* candidate = registry.Find(absl::StrCat(base, overload));
+    if (candidate != nullptr && candidate != &row &&
+        BindArguments(candidate->parsed, node.arguments, node.names).ok()) {
+      return candidate;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+absl::Status ResolveNode(Node* node, const OpRegistry& registry) {
+  const OpRow* row = registry.Find(node->op);
+  std::string place = node->results.empty() ? "" : absl::StrCat("%", node->results[0]->name);
+  if (row == nullptr) {
+    return AtNode(Unimplemented("unknown operator '", node->op, "'"), place, node->origin.source);
+  }
+  absl::StatusOr<std::vector<Argument>> bound =
+      BindArguments(row->parsed, node->arguments, node->names);
+  if (!bound.ok()) {
+    if (const OpRow* other = FindNumberOverload(*node, *row, registry)) {
+      row = other;
+      bound = BindArguments(row->parsed, node->arguments, node->names);
+    }
+  }
+  if (!bound.ok()) return AtNode(bound.status(), place, node->origin.source);
+  node->row = row;
+  node->op = row->parsed.name;
+  node->names.clear();
+  node->graph->SetArguments(node, *std::move(bound));
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status ResolveKnown(Graph& graph, const OpRegistry& registry,
+                          std::map<std::string, int>& unknown) {
+  for (Node* node : graph.nodes()) {
+    for (const Argument& a : node->arguments) {
+      if (a.kind() == Argument::Kind::kGraph) {
+        LATHE_RETURN_IF_ERROR(ResolveKnown(*a.graph(), registry, unknown));
+      }
+    }
+    if (registry.Find(node->op) == nullptr) {
+      ++unknown[node->op];
+      continue;
+    }
+    LATHE_RETURN_IF_ERROR(ResolveNode(node, registry));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ResolveGraph(Graph& graph, const OpRegistry& registry) {
+  std::map<std::string, int> unknown;
+  LATHE_RETURN_IF_ERROR(ResolveKnown(graph, registry, unknown));
+  if (unknown.empty()) return absl::OkStatus();
+  std::string list = absl::StrJoin(unknown, ", ", [](std::string* out, const auto& entry) {
+    absl::StrAppend(out, entry.first);
+    if (entry.second > 1) absl::StrAppend(out, " (", entry.second, " times)");
+  });
+  return Unimplemented(unknown.size() == 1 ? "unknown operator: " : "unknown operators: ", list);
+}
+
+}  // namespace lathe

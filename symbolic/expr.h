@@ -83,9 +83,9 @@ struct ExprNode;  // symbolic/expr_node.h: for printers and analyses
 
 class Expr {
  public:
-  Expr() : node_(nullptr), value_(0) {}
-  Expr(int64_t value) : node_(nullptr), value_(value) {}  // NOLINT: a literal converts
-  Expr(int value) : node_(nullptr), value_(value) {}      // NOLINT
+  constexpr Expr() : node_(nullptr), value_(0) {}
+  constexpr Expr(int64_t value) : node_(nullptr), value_(value) {}  // NOLINT: a literal converts
+  constexpr Expr(int value) : node_(nullptr), value_(value) {}      // NOLINT
   static Expr Bool(bool value);
   static Expr Float(double value);
   static Expr Infinity();
@@ -119,6 +119,7 @@ class Expr {
 
  private:
   friend class ExprContext;
+  friend struct ContextAccess;  // symbolic/expr_node.h
   explicit Expr(const ExprNode* node) : node_(node), value_(0) {}
   const ExprNode* node_;  // nullptr: the constant value_
   int64_t value_;
@@ -144,6 +145,7 @@ class ExprContext {
 
  private:
   friend class Expr;
+  friend struct ContextAccess;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -183,9 +185,11 @@ Expr Or(const Expr& a, const Expr& b);
 Expr Not(const Expr& a);
 Expr TrueDiv(const Expr& a, const Expr& b);
 Expr ToFloat(const Expr& a);
+// n-ary, in near-linear time; a chain of a + b + c ... copies its partial sums.
+Expr Sum(absl::Span<const Expr> terms);        // 0 for none
 Expr Product(absl::Span<const Expr> factors);  // 1 for none
 
-// "s0*2 + 1", "s0 // 2", "s0 % 8", "min(s0, 4)", "s0 <= 4 and s1 != 0": reads back (parser.h).
+// "2*s0 + 1", "s0//2", "s0 % 8", "min(s0, 4)", "s0 <= 4 and s1 != 0": reads back (parser.h).
 std::string ToString(const Expr& e);
 
 }  // namespace lathe::symbolic

@@ -19,18 +19,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "symbolic/expr.h"
+#include "symbolic/range.h"
 
 namespace lathe::symbolic {
-
-// Bounds of an integer, both ends included; the extremes of int64 stand for infinities.
-struct Range {
-  static constexpr int64_t kMin = INT64_MIN, kMax = INT64_MAX;
-  int64_t lower = kMin;
-  int64_t upper = kMax;
-  bool empty() const { return lower > upper; }
-  bool Contains(int64_t v) const { return lower <= v && v <= upper; }
-  friend bool operator==(const Range&, const Range&) = default;
-};
 
 // Where a symbol's value comes from, as data.
 struct Source {

@@ -1,0 +1,322 @@
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/base/casts.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
+#include "dtypes/base/check.h"
+#include "symbolic/expr.h"
+#include "symbolic/expr_node.h"
+#include "symbolic/simplify/rules.h"
+
+namespace lathe::symbolic {
+namespace {
+
+constexpr uint64_t Mix(uint64_t h, uint64_t v) {
+  h ^= v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
+  h *= 0xff51afd7ed558ccdull;
+  return h ^ (h >> 33);
+}
+
+uint64_t HashName(absl::string_view name) {
+  uint64_t h = 0xcbf29ce484222325ull;
+  for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return Mix(h, name.size());
+}
+
+uint64_t HashOperation(ExprKind kind, absl::Span<const Expr> operands) {
+  uint64_t h = Mix(0x1234567, static_cast<uint64_t>(kind));
+  for (const Expr& e : operands) h = Mix(h, StructuralHash(e));
+  return h;
+}
+
+constexpr ExprNode MakeLeaf(ExprKind kind, ExprType type) {
+  ExprNode node;
+  node.kind = kind;
+  node.type = type;
+  node.hash = Mix(0x765, static_cast<uint64_t>(kind));
+  if (kind == ExprKind::kInfinity) node.range = {Range::kMax, Range::kMax};
+  if (kind == ExprKind::kNegInfinity) node.range = {Range::kMin, Range::kMin};
+  return node;
+}
+
+// Leaves without a context: constants that need a kind of their own.
+constinit const ExprNode kBoolNode = MakeLeaf(ExprKind::kBoolConst, ExprType::kBool);
+constinit const ExprNode kFloatNode = MakeLeaf(ExprKind::kFloatConst, ExprType::kFloat);
+constinit const ExprNode kInfinityNode = MakeLeaf(ExprKind::kInfinity, ExprType::kInt);
+constinit const ExprNode kNegInfinityNode = MakeLeaf(ExprKind::kNegInfinity, ExprType::kInt);
+constinit const ExprNode kOverflowNode = MakeLeaf(ExprKind::kOverflow, ExprType::kInt);
+
+ExprType TypeOfOperation(ExprKind kind, absl::Span<const Expr> operands) {
+  switch (kind) {
+    case ExprKind::kEq:
+    case ExprKind::kNe:
+    case ExprKind::kLt:
+    case ExprKind::kLe:
+    case ExprKind::kAnd:
+    case ExprKind::kOr:
+    case ExprKind::kNot:
+      return ExprType::kBool;
+    case ExprKind::kTrueDiv:
+    case ExprKind::kToFloat:
+    case ExprKind::kSqrt:
+    case ExprKind::kLog2:
+    case ExprKind::kFloatAdd:
+    case ExprKind::kFloatMul:
+    case ExprKind::kFloatPow:
+      return ExprType::kFloat;
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+    case ExprKind::kAbs:
+    case ExprKind::kWhere:
+      return operands.back().type();
+    default:
+      return ExprType::kInt;
+  }
+}
+
+uint16_t DegreeOf(ExprKind kind, absl::Span<const Expr> operands) {
+  int64_t degree = 0;
+  if (kind == ExprKind::kPow) {
+    const std::optional<int64_t> exponent = operands[1].AsInt();
+    degree = exponent.value_or(1);
+  } else if (kind == ExprKind::kMul) {
+    for (const Expr& e : operands) degree += e.node() == nullptr ? 0 : e.node()->degree;
+  } else {
+    degree = 1;
+  }
+  return static_cast<uint16_t>(std::min<int64_t>(std::max<int64_t>(degree, 1), 0xffff));
+}
+
+struct OperationKey {
+  ExprKind kind;
+  absl::Span<const Expr> operands;
+  uint64_t hash;
+};
+struct NodeHash {
+  using is_transparent = void;
+  size_t operator()(const ExprNode* node) const { return node->hash; }
+  size_t operator()(const OperationKey& key) const { return key.hash; }
+};
+struct NodeEqual {
+  using is_transparent = void;
+  bool operator()(const ExprNode* a, const ExprNode* b) const { return a == b; }
+  bool operator()(const OperationKey& a, const ExprNode* b) const {
+    return a.hash == b->hash && a.kind == b->kind && a.operands == b->operand_span();
+  }
+  bool operator()(const ExprNode* a, const OperationKey& b) const { return (*this)(b, a); }
+};
+
+struct MemoKey {
+  uint8_t operation;
+  Expr a, b;
+  friend bool operator==(const MemoKey& x, const MemoKey& y) {
+    return x.operation == y.operation && x.a == y.a && x.b == y.b;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const MemoKey& k) {
+    return H::combine(std::move(h), k.operation, k.a, k.b);
+  }
+};
+
+// Results are only ever forgotten, never wrong, so a full table is simply emptied.
+constexpr size_t kLargestMemo = size_t{1} << 19;
+constexpr size_t kBlockBytes = size_t{1} << 16;
+
+}  // namespace
+
+struct ExprContext::Impl {
+  mutable std::mutex mutex;
+  absl::flat_hash_set<const ExprNode*, NodeHash, NodeEqual> operations;
+  absl::flat_hash_map<absl::string_view, const ExprNode*> symbols;
+  absl::flat_hash_map<MemoKey, Expr> memo;
+  std::deque<ExprNode> nodes;
+  std::deque<std::string> names;
+  std::vector<std::unique_ptr<char[]>> blocks;
+  size_t block_left = 0;
+
+  const Expr* CopyOperands(absl::Span<const Expr> operands) {
+    const size_t bytes = operands.size() * sizeof(Expr);
+    if (bytes > kBlockBytes / 4) {
+      // Before the current block, which stays the last one.
+      auto own = std::make_unique<char[]>(bytes);
+      Expr* out = reinterpret_cast<Expr*>(own.get());
+      std::uninitialized_copy(operands.begin(), operands.end(), out);
+      blocks.insert(blocks.begin(), std::move(own));
+      return out;
+    }
+    if (bytes > block_left) {
+      blocks.push_back(std::make_unique<char[]>(kBlockBytes));
+      block_left = kBlockBytes;
+    }
+    Expr* out = reinterpret_cast<Expr*>(blocks.back().get() + (kBlockBytes - block_left));
+    block_left -= bytes;
+    std::uninitialized_copy(operands.begin(), operands.end(), out);
+    return out;
+  }
+};
+
+ExprContext::ExprContext() : impl_(std::make_unique<Impl>()) {}
+ExprContext::~ExprContext() = default;
+
+Expr ExprContext::Symbol(absl::string_view name, SymbolKind kind) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  const auto it = impl_->symbols.find(name);
+  if (it != impl_->symbols.end()) return Expr(it->second);
+  ExprNode node;
+  node.kind = ExprKind::kSymbol;
+  node.symbol_kind = kind;
+  node.name = impl_->names.emplace_back(name);
+  node.hash = HashName(name);
+  node.context = this;
+  const ExprNode* made = &impl_->nodes.emplace_back(node);
+  impl_->symbols.emplace(made->name, made);
+  return Expr(made);
+}
+
+std::optional<Expr> ExprContext::FindSymbol(absl::string_view name) const {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  const auto it = impl_->symbols.find(name);
+  if (it == impl_->symbols.end()) return std::nullopt;
+  return Expr(it->second);
+}
+
+int64_t ExprContext::node_count() const {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  return static_cast<int64_t>(impl_->nodes.size());
+}
+
+Expr ExprContext::Make(ExprKind kind, absl::Span<const Expr> operands) {
+  return Simplified(this, kind, operands);
+}
+
+ExprContext* ContextAccess::ContextOf(absl::Span<const Expr> operands) {
+  for (const Expr& e : operands) {
+    if (e.node_ != nullptr && e.node_->context != nullptr) return e.node_->context;
+  }
+  return nullptr;
+}
+
+Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands) {
+  if (context == nullptr) return Expr::Overflow();
+  for (const Expr& e : operands) {
+    if (e.node_ == nullptr) continue;
+    if (e.node_->kind == ExprKind::kOverflow) return Expr::Overflow();
+    LATHE_CHECK(e.node_->context == nullptr || e.node_->context == context)
+        << "operands of two contexts in one expression";
+  }
+  Expr monomial = 0;
+  if (kind == ExprKind::kMul && operands[0].is_const()) {
+    monomial = operands.size() == 2 ? operands[1] : Intern(context, kind, operands.subspan(1));
+  }
+  const OperationKey key = {kind, operands, HashOperation(kind, operands)};
+  ExprContext::Impl& impl = *context->impl_;
+  {
+    std::lock_guard<std::mutex> lock(impl.mutex);
+    const auto it = impl.operations.find(key);
+    if (it != impl.operations.end()) return Expr(*it);
+  }
+  ExprNode node;
+  node.kind = kind;
+  node.type = TypeOfOperation(kind, operands);
+  node.degree = DegreeOf(kind, operands);
+  node.operand_count = static_cast<uint32_t>(operands.size());
+  node.hash = key.hash;
+  node.context = context;
+  node.monomial = monomial;
+  absl::InlinedVector<Range, 8> ranges;
+  for (const Expr& e : operands) ranges.push_back(IntrinsicRange(e));
+  node.range = RangeOfOperation(kind, ranges);
+  std::lock_guard<std::mutex> lock(impl.mutex);
+  const auto it = impl.operations.lazy_emplace(key, [&](const auto& construct) {
+    node.operands = impl.CopyOperands(operands);
+    construct(&impl.nodes.emplace_back(node));
+  });
+  return Expr(*it);
+}
+
+std::optional<Expr> ContextAccess::FindMemo(ExprContext* context, uint8_t operation, const Expr& a,
+                                            const Expr& b) {
+  if (context == nullptr) return std::nullopt;
+  std::lock_guard<std::mutex> lock(context->impl_->mutex);
+  const auto it = context->impl_->memo.find(MemoKey{operation, a, b});
+  if (it == context->impl_->memo.end()) return std::nullopt;
+  return it->second;
+}
+
+void ContextAccess::StoreMemo(ExprContext* context, uint8_t operation, const Expr& a, const Expr& b,
+                              const Expr& result) {
+  if (context == nullptr) return;
+  std::lock_guard<std::mutex> lock(context->impl_->mutex);
+  if (context->impl_->memo.size() >= kLargestMemo) context->impl_->memo.clear();
+  context->impl_->memo.emplace(MemoKey{operation, a, b}, result);
+}
+
+double ContextAccess::FloatValue(const Expr& e) { return absl::bit_cast<double>(e.value_); }
+
+Expr Expr::Bool(bool value) {
+  Expr e(&kBoolNode);
+  e.value_ = value;
+  return e;
+}
+
+Expr Expr::Float(double value) {
+  Expr e(&kFloatNode);
+  if (std::isnan(value)) value = std::nan("");  // one NaN, so that equal stays identical
+  e.value_ = absl::bit_cast<int64_t>(value);
+  return e;
+}
+
+Expr Expr::Infinity() { return Expr(&kInfinityNode); }
+Expr Expr::NegInfinity() { return Expr(&kNegInfinityNode); }
+Expr Expr::Overflow() { return Expr(&kOverflowNode); }
+
+ExprKind Expr::kind() const { return node_ == nullptr ? ExprKind::kConst : node_->kind; }
+ExprType Expr::type() const { return node_ == nullptr ? ExprType::kInt : node_->type; }
+
+std::optional<int64_t> Expr::AsInt() const {
+  if (node_ == nullptr || node_->kind == ExprKind::kBoolConst) return value_;
+  return std::nullopt;
+}
+
+std::optional<bool> Expr::AsBool() const {
+  if (kind() == ExprKind::kBoolConst) return value_ != 0;
+  return std::nullopt;
+}
+
+std::optional<double> Expr::AsFloat() const {
+  if (node_ == nullptr) return static_cast<double>(value_);
+  if (node_->kind == ExprKind::kFloatConst) return absl::bit_cast<double>(value_);
+  return std::nullopt;
+}
+
+absl::string_view Expr::symbol_name() const {
+  return node_ == nullptr ? absl::string_view() : node_->name;
+}
+
+SymbolKind Expr::symbol_kind() const {
+  return node_ == nullptr ? SymbolKind::kBacked : node_->symbol_kind;
+}
+
+absl::Span<const Expr> Expr::operands() const {
+  return node_ == nullptr ? absl::Span<const Expr>() : node_->operand_span();
+}
+
+uint64_t StructuralHash(const Expr& e) {
+  const uint64_t value = static_cast<uint64_t>(ContextAccess::RawValue(e));
+  return e.node() == nullptr ? Mix(0x51ab, value)
+                             : e.node()->hash ^ (value * 0x9e3779b97f4a7c15ull);
+}
+
+Range IntrinsicRange(const Expr& e) {
+  if (const std::optional<int64_t> v = e.AsInt()) return {*v, *v};
+  return e.node()->range;
+}
+
+}  // namespace lathe::symbolic

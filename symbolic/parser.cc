@@ -1,0 +1,457 @@
+#include "symbolic/parser.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "dtypes/base/status.h"
+#include "symbolic/functions.h"
+#include "symbolic/lexer.h"
+
+namespace lathe::symbolic {
+namespace {
+
+enum class Language { kExpr, kSympy, kGuard };
+using Resolver = std::function<absl::StatusOr<Expr>(absl::string_view)>;
+
+enum Level {
+  kOr = 1,
+  kAnd,
+  kNot,
+  kCompare,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kShift,
+  kAdd,
+  kMul,
+  kUnary,
+  kPow,
+};
+
+struct Operator {
+  absl::string_view text;
+  int level;
+};
+
+constexpr Operator kOperators[] = {
+    {"or", kOr},      {"and", kAnd},   {"==", kCompare}, {"!=", kCompare}, {"<", kCompare},
+    {"<=", kCompare}, {">", kCompare}, {">=", kCompare}, {"|", kBitOr},    {"^", kBitXor},
+    {"&", kBitAnd},   {"<<", kShift},  {">>", kShift},   {"+", kAdd},      {"-", kAdd},
+    {"*", kMul},      {"//", kMul},    {"%", kMul},      {"/", kMul},      {"**", kPow},
+};
+
+const Operator* FindOperator(const Token& token) {
+  if (token.kind != Token::kPunctuation && token.kind != Token::kName) return nullptr;
+  for (const Operator& o : kOperators) {
+    if (o.text == token.text) return &o;
+  }
+  return nullptr;
+}
+
+// A run of operators of one level, a prefix, an open parenthesis or call. Frames and values live
+// in vectors, so that nesting costs no stack.
+struct Frame {
+  enum Kind : uint8_t { kRun, kPrefix, kGroup, kCall };
+  Kind kind = kGroup;
+  int level = 0;
+  size_t base = 0;                     // its first value
+  std::vector<const char*> texts;      // kRun: the operators
+  const Function* function = nullptr;  // kCall
+  size_t position = 0;
+};
+
+Expr CompareOf(absl::string_view op, const Expr& a, const Expr& b) {
+  if (op == "==") return Eq(a, b);
+  if (op == "!=") return Ne(a, b);
+  if (op == "<") return Lt(a, b);
+  if (op == "<=") return Le(a, b);
+  if (op == ">") return Gt(a, b);
+  return Ge(a, b);
+}
+
+Expr BinaryOf(absl::string_view op, const Expr& a, const Expr& b) {
+  if (op == "//") return FloorDiv(a, b);
+  if (op == "%") return Mod(a, b);
+  if (op == "/") return TrueDiv(a, b);
+  if (op == "|") return BitOr(a, b);
+  if (op == "^") return BitXor(a, b);
+  if (op == "&") return BitAnd(a, b);
+  if (op == "<<") return ShiftLeft(a, b);
+  return ShiftRight(a, b);
+}
+
+bool IsUnbackedName(absl::string_view name) {
+  return name.size() > 1 && name[0] == 'u' &&
+         name.find_first_not_of("0123456789", 1) == absl::string_view::npos;
+}
+
+class Reader {
+ public:
+  Reader(absl::string_view text, Language language, ExprContext& context, const Resolver* resolve)
+      : lexer_(text), language_(language), context_(context), resolve_(resolve) {}
+
+  absl::StatusOr<Expr> Read() {
+    frames_.push_back({});
+    while (true) {
+      LATHE_ASSIGN_OR_RETURN(Token token, lexer_.Next());
+      if (expect_operand_) {
+        LATHE_RETURN_IF_ERROR(Operand(token));
+      } else if (token.kind == Token::kEnd) {
+        end_ = token.position;
+        break;
+      } else {
+        LATHE_RETURN_IF_ERROR(AfterOperand(token));
+      }
+    }
+    ReduceTo(0);
+    if (frames_.size() != 1) {
+      return Lexer::ErrorAt(end_, "expected ')'");
+    }
+    return Resolve(values_[0]);
+  }
+
+ private:
+  bool sympy() const { return language_ != Language::kExpr; }
+
+  // ---- operands
+
+  absl::Status Operand(const Token& token) {
+    switch (token.kind) {
+      case Token::kInteger:
+        return IntegerLiteral(token);
+      case Token::kFloat:
+        return FloatLiteral(token);
+      case Token::kName:
+        return Name(token);
+      case Token::kPunctuation:
+        return PunctuationOperand(token);
+      default:
+        return Lexer::ErrorAt(token.position, "expected an expression");
+    }
+  }
+
+  void Push(Expr e) { Push(Fraction{e}); }
+  void Push(Fraction f) {
+    values_.push_back(f);
+    expect_operand_ = false;
+  }
+
+  absl::Status IntegerLiteral(const Token& token) {
+    uint64_t value = 0;
+    if (!absl::SimpleAtoi(token.text, &value) || value > uint64_t{1} << 63) {
+      return Lexer::ErrorAt(token.position, "the integer does not fit 64 bits");
+    }
+    if (value <= INT64_MAX) {
+      Push(Expr(static_cast<int64_t>(value)));
+      return absl::OkStatus();
+    }
+    // -9223372036854775808 is a number although its magnitude is none.
+    if (frames_.back().kind == Frame::kPrefix && frames_.back().texts[0][0] == '-') {
+      frames_.pop_back();
+    } else if (frames_.back().kind == Frame::kRun && frames_.back().level == kAdd &&
+               frames_.back().texts.back()[0] == '-') {
+      frames_.back().texts.back() = "+";
+    } else {
+      return Lexer::ErrorAt(token.position, "the integer does not fit 64 bits");
+    }
+    Push(Expr(INT64_MIN));
+    return absl::OkStatus();
+  }
+
+  absl::Status FloatLiteral(const Token& token) {
+    double value = 0;
+    if (!absl::SimpleAtod(token.text, &value)) {
+      return Lexer::ErrorAt(token.position, "bad number");
+    }
+    Push(Expr::Float(value));
+    return absl::OkStatus();
+  }
+
+  absl::Status PunctuationOperand(const Token& token) {
+    if (token.Is("(")) {
+      frames_.push_back({Frame::kGroup, 0, values_.size(), {}, nullptr, token.position});
+      return absl::OkStatus();
+    }
+    if (token.Is("-") || token.Is("+")) {
+      Prefix(token.Is("-") ? "-" : "+", kUnary);
+      return absl::OkStatus();
+    }
+    const Frame& top = frames_.back();
+    if (token.Is(")") && top.kind == Frame::kCall && values_.size() == top.base) {
+      return Close(token);
+    }
+    return Lexer::ErrorAt(token.position,
+                          absl::StrCat("expected an expression, not '", token.text, "'"));
+  }
+
+  void Prefix(const char* text, int level) {
+    frames_.push_back({Frame::kPrefix, level, values_.size(), {text}, nullptr, 0});
+  }
+
+  absl::Status Name(const Token& token) {
+    if (token.text == "not") {
+      Prefix("not", kNot);
+      return absl::OkStatus();
+    }
+    if (const std::optional<Expr> constant = NamedConstant(token.text)) {
+      LATHE_ASSIGN_OR_RETURN(Token next, lexer_.Peek());
+      if (!next.Is("(")) {
+        Push(*constant);
+        return absl::OkStatus();
+      }
+    }
+    LATHE_ASSIGN_OR_RETURN(Token next, lexer_.Peek());
+    if (language_ == Language::kGuard && next.Is(".") &&
+        (token.text == "math" || token.text == "torch")) {
+      LATHE_RETURN_IF_ERROR(lexer_.Next().status());
+      LATHE_ASSIGN_OR_RETURN(Token function, lexer_.Next());
+      LATHE_ASSIGN_OR_RETURN(Token parenthesis, lexer_.Peek());
+      if (!parenthesis.Is("(")) return Lexer::ErrorAt(parenthesis.position, "expected '('");
+      return Call(function);
+    }
+    if (next.Is("(")) return Call(token);
+    if (language_ == Language::kSympy && next.Is("=")) return KeywordArgument(token);
+    if (language_ == Language::kGuard) {
+      LATHE_ASSIGN_OR_RETURN(absl::string_view source, lexer_.TakeSource(token.position));
+      absl::StatusOr<Expr> e = (*resolve_)(source);
+      if (!e.ok()) return Annotate(e.status(), absl::StrCat("column ", token.position + 1));
+      Push(*e);
+      return absl::OkStatus();
+    }
+    if (FindOperator(token) != nullptr) {
+      return Lexer::ErrorAt(token.position,
+                            absl::StrCat("expected an expression, not '", token.text, "'"));
+    }
+    Push(MakeSymbol(token.text));
+    return absl::OkStatus();
+  }
+
+  std::optional<Expr> NamedConstant(absl::string_view name) const {
+    if (name == "true" || name == "True") return Expr::Bool(true);
+    if (name == "false" || name == "False") return Expr::Bool(false);
+    if (name == "inf" || (sympy() && (name == "oo" || name == "int_oo"))) return Expr::Infinity();
+    if (name == "overflow") return Expr::Overflow();
+    return std::nullopt;
+  }
+
+  Expr MakeSymbol(absl::string_view name) {
+    return context_.Symbol(name,
+                           IsUnbackedName(name) ? SymbolKind::kUnbacked : SymbolKind::kBacked);
+  }
+
+  absl::Status Call(const Token& name) {
+    LATHE_RETURN_IF_ERROR(lexer_.Next().status());  // the parenthesis
+    if (sympy() && (name.text == "Symbol" || name.text == "Dummy")) return SympySymbol();
+    if (sympy() && name.text == "Float") return SympyFloat();
+    const Function* function = FindFunction(name.text, sympy());
+    if (function == nullptr && sympy()) {
+      return Unimplemented("column ", name.position + 1, ": function ", name.text,
+                           " is not supported");
+    }
+    if (function == nullptr) {
+      return Lexer::ErrorAt(name.position, absl::StrCat("unknown function '", name.text, "'"));
+    }
+    frames_.push_back({Frame::kCall, 0, values_.size(), {}, function, name.position});
+    return absl::OkStatus();
+  }
+
+  // `name=value` within a call: attributes of SymPy objects that change no value.
+  absl::Status KeywordArgument(const Token&) {
+    LATHE_RETURN_IF_ERROR(lexer_.Next().status());
+    LATHE_ASSIGN_OR_RETURN(Token value, lexer_.Next());
+    if (value.kind == Token::kPunctuation || value.kind == Token::kEnd) {
+      return Lexer::ErrorAt(value.position, "expected a value after '='");
+    }
+    LATHE_ASSIGN_OR_RETURN(Token next, lexer_.Next());
+    if (next.Is(",")) return absl::OkStatus();
+    if (next.Is(")") && frames_.back().kind == Frame::kCall) return Close(next);
+    return Lexer::ErrorAt(next.position, "expected ',' or ')'");
+  }
+
+  // Symbol('s0', positive=True, integer=True)
+  absl::Status SympySymbol() {
+    LATHE_ASSIGN_OR_RETURN(Token name, lexer_.Next());
+    if (name.kind != Token::kString || name.text.empty()) {
+      return Lexer::ErrorAt(name.position, "expected the name of a symbol in quotes");
+    }
+    LATHE_RETURN_IF_ERROR(SkipAttributes());
+    Push(MakeSymbol(name.text));
+    return absl::OkStatus();
+  }
+
+  // Float('0.5', precision=53)
+  absl::Status SympyFloat() {
+    LATHE_ASSIGN_OR_RETURN(Token number, lexer_.Next());
+    double value = 0;
+    if (!absl::SimpleAtod(number.text, &value)) {
+      return Lexer::ErrorAt(number.position, "expected a number");
+    }
+    LATHE_RETURN_IF_ERROR(SkipAttributes());
+    Push(Expr::Float(value));
+    return absl::OkStatus();
+  }
+
+  absl::Status SkipAttributes() {
+    while (true) {
+      LATHE_ASSIGN_OR_RETURN(Token token, lexer_.Next());
+      if (token.Is(")")) return absl::OkStatus();
+      const bool skipped = token.Is(",") || token.Is("=") || token.Is("-") ||
+                           (token.kind != Token::kPunctuation && token.kind != Token::kEnd);
+      if (!skipped) return Lexer::ErrorAt(token.position, "expected ')'");
+    }
+  }
+
+  // ---- after an operand
+
+  absl::Status AfterOperand(const Token& token) {
+    if (const Operator* op = FindOperator(token)) {
+      Infix(*op);
+      return absl::OkStatus();
+    }
+    if (token.Is(",")) {
+      ReduceTo(0);
+      if (frames_.back().kind != Frame::kCall) {
+        return Lexer::ErrorAt(token.position, "unexpected ','");
+      }
+      expect_operand_ = true;
+      return absl::OkStatus();
+    }
+    if (token.Is(")")) return Close(token);
+    return Lexer::ErrorAt(token.position,
+                          absl::StrCat("expected an operator, not '", token.text, "'"));
+  }
+
+  void Infix(const Operator& op) {
+    ReduceTo(op.level);
+    expect_operand_ = true;
+    Frame& top = frames_.back();
+    const bool same = top.kind == Frame::kRun && top.level == op.level;
+    if (same && op.level != kPow) {
+      const bool chains = op.level == kCompare || op.level == kAdd || op.level == kAnd ||
+                          op.level == kOr ||
+                          (op.level == kMul && op.text == "*" && top.texts[0][0] == '*');
+      if (chains) {
+        top.texts.push_back(op.text.data());
+        return;
+      }
+      ReduceTop();
+    }
+    frames_.push_back({Frame::kRun, op.level, values_.size() - 1, {op.text.data()}, nullptr, 0});
+  }
+
+  absl::Status Close(const Token& token) {
+    ReduceTo(0);
+    const Frame frame = frames_.back();
+    if (frames_.size() == 1) return Lexer::ErrorAt(token.position, "unexpected ')'");
+    frames_.pop_back();
+    if (frame.kind == Frame::kGroup) return absl::OkStatus();
+    const size_t count = values_.size() - frame.base;
+    const Function& f = *frame.function;
+    if (count < f.least_arguments || count > f.most_arguments) {
+      return Lexer::ErrorAt(frame.position,
+                            absl::StrCat(f.name, " takes ", f.least_arguments,
+                                         f.least_arguments == f.most_arguments ? "" : " or more",
+                                         " arguments, not ", count));
+    }
+    const Fraction result = f.build(absl::MakeSpan(values_).subspan(frame.base));
+    values_.resize(frame.base);
+    Push(result);
+    return absl::OkStatus();
+  }
+
+  // ---- reductions
+
+  // Closes the runs and prefixes that bind tighter than `level`.
+  void ReduceTo(int level) {
+    while (frames_.back().level > level) ReduceTop();
+  }
+
+  void ReduceTop() {
+    const Frame frame = std::move(frames_.back());
+    frames_.pop_back();
+    const absl::Span<Fraction> x = absl::MakeSpan(values_).subspan(frame.base);
+    const Fraction result =
+        frame.kind == Frame::kPrefix ? ApplyPrefix(frame.texts[0], x[0]) : ApplyRun(frame, x);
+    values_.resize(frame.base);
+    values_.push_back(result);
+  }
+
+  static Fraction ApplyPrefix(absl::string_view op, const Fraction& x) {
+    if (op == "not") return {Not(Resolve(x))};
+    if (op == "-") return {-x.numerator, x.denominator};
+    return x;
+  }
+
+  Fraction ApplyRun(const Frame& frame, absl::Span<Fraction> x) {
+    const absl::string_view op = frame.texts[0];
+    switch (frame.level) {
+      case kAdd:
+        return SumRun(frame, x);
+      case kAnd:
+      case kOr:
+        return {Logic(frame.level == kAnd ? ExprKind::kAnd : ExprKind::kOr, x)};
+      case kCompare:
+        return {CompareRun(frame, x)};
+      case kPow:
+        return PowFraction(x[0], x[1]);
+      case kMul:
+        if (op == "*") return FindFunction("Mul", true)->build(x);
+        if (op == "/" && language_ == Language::kSympy) {
+          return FindFunction("Rational", true)->build(x);
+        }
+        [[fallthrough]];
+      default:
+        return {BinaryOf(op, Resolve(x[0]), Resolve(x[1]))};
+    }
+  }
+
+  static Fraction SumRun(const Frame& frame, absl::Span<Fraction> x) {
+    for (size_t i = 0; i < frame.texts.size(); ++i) {
+      if (frame.texts[i][0] == '-') x[i + 1].numerator = -x[i + 1].numerator;
+    }
+    return FindFunction("Add", true)->build(x);
+  }
+
+  Expr Logic(ExprKind kind, absl::Span<Fraction> x) {
+    std::vector<Expr> operands;
+    for (const Fraction& f : x) operands.push_back(Resolve(f));
+    return context_.Make(kind, operands);
+  }
+
+  // a < b <= c is a < b and b <= c
+  Expr CompareRun(const Frame& frame, absl::Span<Fraction> x) {
+    std::vector<Expr> parts;
+    for (size_t i = 0; i < frame.texts.size(); ++i) {
+      parts.push_back(CompareOf(frame.texts[i], Resolve(x[i]), Resolve(x[i + 1])));
+    }
+    return parts.size() == 1 ? parts[0] : context_.Make(ExprKind::kAnd, parts);
+  }
+
+  Lexer lexer_;
+  const Language language_;
+  ExprContext& context_;
+  const Resolver* resolve_;
+  std::vector<Frame> frames_;
+  std::vector<Fraction> values_;
+  bool expect_operand_ = true;
+  size_t end_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Expr> ParseExpr(absl::string_view text, ExprContext& context) {
+  return Reader(text, Language::kExpr, context, nullptr).Read();
+}
+
+absl::StatusOr<Expr> ParseSympy(absl::string_view text, ExprContext& context) {
+  return Reader(text, Language::kSympy, context, nullptr).Read();
+}
+
+absl::StatusOr<Expr> ParseGuard(absl::string_view text, ExprContext& context,
+                                const Resolver& resolve) {
+  return Reader(text, Language::kGuard, context, &resolve).Read();
+}
+
+}  // namespace lathe::symbolic

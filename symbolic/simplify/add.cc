@@ -1,0 +1,110 @@
+#include <algorithm>
+
+#include "absl/container/inlined_vector.h"
+#include "symbolic/expr_node.h"
+#include "symbolic/simplify/checked.h"
+#include "symbolic/simplify/polynomial.h"
+#include "symbolic/simplify/rules.h"
+
+namespace lathe::symbolic {
+namespace {
+
+// A sum that is merged with its neighbours; larger ones stay one term, so that a chain of n
+// additions costs n and not n^2.
+bool IsFlattened(const Expr& e) { return e.operands().size() <= kLargestFlattened; }
+
+bool IsOpaqueSum(const Expr& e) { return e.kind() == ExprKind::kAdd && !IsFlattened(e); }
+
+Polynomial AsAddend(const Expr& e) {
+  if (!IsOpaqueSum(e)) return ToPolynomial(e);
+  Polynomial p;
+  p.terms.push_back({e, 1});
+  return p;
+}
+
+// Finite integers do not matter beside an infinity.
+Expr SumWithInfinity(absl::Span<const Expr> terms) {
+  Expr result = 0;
+  for (const Expr& e : terms) {
+    if (!IsInfinite(e)) continue;
+    if (IsInfinite(result) && result != e) return Expr::Overflow();
+    result = e;
+  }
+  return result;
+}
+
+Expr SumOfFloats(ExprContext* context, absl::Span<const Expr> terms) {
+  Expr result = terms[0];
+  for (const Expr& e : terms.subspan(1)) {
+    if (result.type() == ExprType::kFloat || e.type() == ExprType::kFloat) {
+      result = SimplifyFloat(context, ExprKind::kFloatAdd, {result, e});
+    } else {
+      result = SimplifySum(context, {result, e});
+    }
+  }
+  return result;
+}
+
+// Equal neighbours of a sorted list become one term.
+bool MergeSorted(Polynomial& p) {
+  size_t out = 0;
+  for (size_t i = 0; i < p.terms.size();) {
+    Term term = p.terms[i++];
+    while (i < p.terms.size() && p.terms[i].monomial == term.monomial) {
+      if (__builtin_add_overflow(term.coefficient, p.terms[i++].coefficient, &term.coefficient)) {
+        return false;
+      }
+    }
+    if (term.coefficient != 0) p.terms[out++] = term;
+  }
+  p.terms.resize(out, Term{0, 0});
+  return true;
+}
+
+Expr SumOfMany(ExprContext* context, absl::Span<const Expr> terms) {
+  Polynomial all;
+  for (const Expr& e : terms) {
+    const Polynomial p = AsAddend(e);
+    if (p.overflow || __builtin_add_overflow(all.constant, p.constant, &all.constant)) {
+      return Expr::Overflow();
+    }
+    all.terms.insert(all.terms.end(), p.terms.begin(), p.terms.end());
+  }
+  std::sort(all.terms.begin(), all.terms.end(),
+            [](const Term& a, const Term& b) { return Compare(a.monomial, b.monomial) < 0; });
+  if (!MergeSorted(all)) return Expr::Overflow();
+  return FromPolynomial(context, all);
+}
+
+}  // namespace
+
+bool IsInfinite(const Expr& e) {
+  return e.kind() == ExprKind::kInfinity || e.kind() == ExprKind::kNegInfinity;
+}
+
+Expr SimplifySum(ExprContext* context, absl::Span<const Expr> terms) {
+  if (terms.empty()) return 0;
+  absl::InlinedVector<Expr, 4> numbers;
+  bool any_infinite = false, any_float = false;
+  for (const Expr& e : terms) {
+    if (e.IsOverflow()) return Expr::Overflow();
+    any_infinite |= IsInfinite(e);
+    any_float |= e.type() == ExprType::kFloat;
+    numbers.push_back(AsNumber(context, e));
+  }
+  if (any_float) return SumOfFloats(context, numbers);
+  if (any_infinite) return SumWithInfinity(numbers);
+  if (numbers.size() == 1) return numbers[0];
+  if (numbers.size() > 2) return SumOfMany(context, numbers);
+  return FromPolynomial(context, AddScaled(AsAddend(numbers[0]), AsAddend(numbers[1]), 1));
+}
+
+Expr SimplifyDifference(ExprContext* context, const Expr& a, const Expr& b) {
+  const bool plain =
+      a.type() == ExprType::kInt && b.type() == ExprType::kInt && !IsInfinite(a) && !IsInfinite(b);
+  if (plain) return FromPolynomial(context, AddScaled(AsAddend(a), AsAddend(b), -1));
+  const Expr minus_one = b.type() == ExprType::kFloat ? Expr::Float(-1) : Expr(-1);
+  return SimplifySum(context, {a, SimplifyProduct(context, {minus_one, b})});
+}
+
+}  // namespace lathe::symbolic

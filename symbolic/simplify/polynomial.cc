@@ -1,0 +1,132 @@
+#include "symbolic/simplify/polynomial.h"
+
+#include <algorithm>
+
+#include "symbolic/expr_node.h"
+#include "symbolic/simplify/checked.h"
+#include "symbolic/simplify/rules.h"
+
+namespace lathe::symbolic {
+namespace {
+
+Polynomial Overflowed() {
+  Polynomial p;
+  p.overflow = true;
+  return p;
+}
+
+}  // namespace
+
+Term ToTerm(const Expr& e) {
+  const ExprNode* node = e.node();
+  if (node->kind == ExprKind::kMul && node->operands[0].is_const()) {
+    return {node->monomial, *node->operands[0].AsInt()};
+  }
+  return {e, 1};
+}
+
+Polynomial ToPolynomial(const Expr& e) {
+  Polynomial p;
+  if (e.is_const()) {
+    p.constant = *e.AsInt();
+  } else if (e.IsOverflow()) {
+    p.overflow = true;
+  } else if (e.kind() == ExprKind::kAdd) {
+    for (const Expr& term : e.operands()) {
+      if (term.is_const()) {
+        p.constant = *term.AsInt();
+      } else {
+        p.terms.push_back(ToTerm(term));
+      }
+    }
+  } else {
+    p.terms.push_back(ToTerm(e));
+  }
+  return p;
+}
+
+Polynomial AddScaled(const Polynomial& a, const Polynomial& b, int64_t scale) {
+  if (a.overflow || b.overflow) return Overflowed();
+  Polynomial r;
+  int64_t scaled;
+  if (__builtin_mul_overflow(b.constant, scale, &scaled) ||
+      __builtin_add_overflow(a.constant, scaled, &r.constant)) {
+    return Overflowed();
+  }
+  r.terms.reserve(a.terms.size() + b.terms.size());
+  size_t i = 0, j = 0;
+  while (i < a.terms.size() || j < b.terms.size()) {
+    const int order = i == a.terms.size()   ? 1
+                      : j == b.terms.size() ? -1
+                                            : Compare(a.terms[i].monomial, b.terms[j].monomial);
+    if (order < 0) {
+      r.terms.push_back(a.terms[i++]);
+      continue;
+    }
+    Term term = b.terms[j++];
+    if (__builtin_mul_overflow(term.coefficient, scale, &term.coefficient)) return Overflowed();
+    if (order == 0 &&
+        __builtin_add_overflow(term.coefficient, a.terms[i++].coefficient, &term.coefficient)) {
+      return Overflowed();
+    }
+    if (term.coefficient != 0) r.terms.push_back(term);
+  }
+  return r;
+}
+
+Polynomial Scaled(const Polynomial& a, int64_t scale) { return AddScaled({}, a, scale); }
+
+Expr TimesConstant(ExprContext* context, const Expr& monomial, int64_t coefficient) {
+  if (coefficient == 1) return monomial;
+  absl::InlinedVector<Expr, 6> operands = {coefficient};
+  if (monomial.kind() == ExprKind::kMul) {
+    operands.insert(operands.end(), monomial.operands().begin(), monomial.operands().end());
+  } else {
+    operands.push_back(monomial);
+  }
+  return ContextAccess::Intern(context, ExprKind::kMul, operands);
+}
+
+Expr FromPolynomial(ExprContext* context, const Polynomial& p) {
+  if (p.overflow) return Expr::Overflow();
+  if (p.terms.empty()) return p.constant;
+  if (p.terms.size() == 1 && p.constant == 0) {
+    return TimesConstant(context, p.terms[0].monomial, p.terms[0].coefficient);
+  }
+  absl::InlinedVector<Expr, 8> operands;
+  operands.reserve(p.terms.size() + 1);
+  for (const Term& t : p.terms) {
+    operands.push_back(TimesConstant(context, t.monomial, t.coefficient));
+  }
+  if (p.constant != 0) operands.push_back(p.constant);
+  return ContextAccess::Intern(context, ExprKind::kAdd, operands);
+}
+
+int64_t CoefficientGcd(const Polynomial& p) {
+  int64_t g = 0;
+  for (const Term& t : p.terms) {
+    g = Gcd(g, t.coefficient);
+    if (g == 1) break;
+  }
+  return g;
+}
+
+Range IntrinsicRange(const Polynomial& p) {
+  if (p.overflow) return {};
+  Range r = {p.constant, p.constant};
+  for (const Term& t : p.terms) {
+    r = r + IntrinsicRange(t.monomial) * Range{t.coefficient, t.coefficient};
+    if (r.lower == Range::kMin && r.upper == Range::kMax) break;
+  }
+  return r;
+}
+
+std::optional<int64_t> ConstantDifference(const Expr& a, const Expr& b) {
+  if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return std::nullopt;
+  if (IsInfinite(a) || IsInfinite(b)) return std::nullopt;
+  const Polynomial difference = AddScaled(ToPolynomial(b), ToPolynomial(a), -1);
+  if (!difference.is_constant()) return std::nullopt;
+  return difference.constant;
+}
+
+}  // namespace lathe::symbolic

@@ -20,7 +20,8 @@ union Chunk {
   Chunk() {}
   int64_t ints[kChunk];
   uint64_t uints[kChunk];
-  double floats[kChunk];
+  float floats[kChunk];
+  double doubles[kChunk];
   std::complex<double> complexes[kChunk];
 
   template <typename Wide>
@@ -29,8 +30,10 @@ union Chunk {
       return ints;
     } else if constexpr (std::is_same_v<Wide, uint64_t>) {
       return uints;
-    } else if constexpr (std::is_same_v<Wide, double>) {
+    } else if constexpr (std::is_same_v<Wide, float>) {
       return floats;
+    } else if constexpr (std::is_same_v<Wide, double>) {
+      return doubles;
     } else {
       return complexes;
     }

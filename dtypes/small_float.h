@@ -35,21 +35,24 @@ constexpr float Power2(int exponent) {
 template <int kMantissa, int kBias>
 constexpr uint32_t EncodeMagnitude(uint32_t magnitude) {
   constexpr int kShift = 23 - kMantissa;
-  if (magnitude < Bits(Power2(1 - kBias))) {
-    // A float whose last place is the format's smallest subnormal: the addition itself rounds.
-    constexpr float kAnchor = Power2(1 - kBias - kMantissa + 23);
-    return Bits(std::bit_cast<float>(magnitude) + kAnchor) - Bits(kAnchor);
-  }
+  // A float whose last place is the format's smallest subnormal: the addition itself rounds.
+  // Both results are formed, so that loops become vectors.
+  constexpr float kAnchor = Power2(1 - kBias - kMantissa + 23);
+  const uint32_t subnormal = Bits(std::bit_cast<float>(magnitude) + kAnchor) - Bits(kAnchor);
   const uint32_t half = (1u << (kShift - 1)) - 1 + ((magnitude >> kShift) & 1);
-  return ((magnitude + half) >> kShift) - (static_cast<uint32_t>(127 - kBias) << kMantissa);
+  const uint32_t normal =
+      ((magnitude + half) >> kShift) - (static_cast<uint32_t>(127 - kBias) << kMantissa);
+  return magnitude < Bits(Power2(1 - kBias)) ? subnormal : normal;
 }
 
 // The value of a finite code without its sign.
 template <int kMantissa, int kBias>
 constexpr float DecodeMagnitude(uint32_t code) {
-  if (code < (1u << kMantissa)) return static_cast<float>(code) * Power2(1 - kBias - kMantissa);
-  return std::bit_cast<float>((code << (23 - kMantissa)) +
-                              (static_cast<uint32_t>(127 - kBias) << 23));
+  const float subnormal =
+      static_cast<float>(static_cast<int32_t>(code)) * Power2(1 - kBias - kMantissa);
+  const float normal =
+      std::bit_cast<float>((code << (23 - kMantissa)) + (static_cast<uint32_t>(127 - kBias) << 23));
+  return code < (1u << kMantissa) ? subnormal : normal;
 }
 
 constexpr float WithSign(float magnitude, bool negative) {
@@ -135,8 +138,9 @@ constexpr float DecodeF16(uint16_t bits) {
 // Every NaN becomes 0xffff, as in PyTorch's vectorised conversion.
 constexpr uint16_t EncodeBF16(float value) {
   const uint32_t bits = small_float_internal::Bits(value);
-  if ((bits & small_float_internal::kMagnitude) > small_float_internal::kInfinity) return 0xffff;
-  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  const bool is_nan = (bits & small_float_internal::kMagnitude) > small_float_internal::kInfinity;
+  return static_cast<uint16_t>(is_nan ? 0xffff : rounded);
 }
 
 constexpr float DecodeBF16(uint16_t bits) {

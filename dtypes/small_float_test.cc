@@ -1,5 +1,7 @@
 #include "dtypes/small_float.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -226,7 +228,21 @@ TEST(SmallFloat, E8M0TakesTheNearestPowerOfTwo) {
   EXPECT_EQ(encode(std::ldexp(1.5f, 127)), 255);
   EXPECT_EQ(encode(0.0f), 0);
   EXPECT_EQ(encode(std::ldexp(1.0f, -127)), 0);
+  EXPECT_EQ(encode(std::nextafterf(std::ldexp(1.0f, -127), 1)), 1);
   EXPECT_EQ(encode(std::ldexp(1.0f, -126)), 1);
+}
+
+TEST(SmallFloat, E8M0OfRandomFloatsIsNearest) {
+  std::mt19937 random(12);
+  for (int i = 0; i < 100000; ++i) {
+    // Normal floats only: below 2^-126 PyTorch's rule is another (tested above).
+    const uint32_t bits = random() & 0x7fffffff;
+    const float value = std::bit_cast<float>(bits);
+    if (!std::isnormal(value)) continue;
+    const int low = std::ilogb(value);
+    const bool goes_up = value / std::ldexp(1.0, low) >= 1.5;
+    ASSERT_EQ(EncodeF8(DType::kF8E8M0FNU, value), low + 127 + (goes_up ? 1 : 0)) << value;
+  }
 }
 
 // A double just past a halfway value, which as a float would be that halfway value.

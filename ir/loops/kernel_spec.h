@@ -10,9 +10,14 @@
 //     axis i0: parallel s0
 //     axis i1: reduce 128
 //     axis i2: parallel 128
-//     outer i0  grain 16  scratch 0
-//     stage [i1] { %0 = load b0[128*i0 + i1] : f32   %1 = reduce max %0 : f32   store_local l0, %1
-//     } stage [i2] { ... }
+//     outer [i0] grain 16
+//     error "%12" "model.py:3" "index out of range"
+//     stage [i1] {
+//       %0 = load b0[128*i0 + i1] : f32
+//       %1 = reduce max %0 : f32
+//       store_local l0, %1
+//     }
+//     stage [i2] { ... }
 //   }
 //
 // Meaning: for every index of the outer axes, in any order and in parallel, run the stages in
@@ -21,8 +26,12 @@
 // outer axis, or, when there are no outer axes, an inner parallel axis of every stage.
 //
 // A stage with reduce axes may hold Reduce operations, whose results reach only StoreLocal (and
-// arithmetic before it that uses reduced values, locals and constants alone); the local then holds
-// the result after the stage. All other operations of the stage run for every element.
+// arithmetic before it that uses reduced values, locals, constants and index expressions without
+// reduce axes alone: stage_phases.h); the local then holds the result after the stage. All other
+// operations of the stage run for every element. A local is stored at every position of the
+// stage's parallel axes, which are its axes, and read where the stage has these axes among others.
+// A reduction over nothing gives 0, 1, false, true, the dtype's lowest or highest value (infinite
+// for floats), position 0.
 //
 // Order of float reductions (results depend on nothing else, design §2), along one reduce axis of
 // extent n:

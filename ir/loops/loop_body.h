@@ -11,6 +11,8 @@
 // a mask needs no structure of its own.
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,8 +46,17 @@ enum class OpKind : uint8_t {
 
 // "add", "load"...: the spelling in the text form.
 absl::string_view OpKindName(OpKind kind);
+std::optional<OpKind> FindOpKind(absl::string_view name);
 // Number of value operands of an arithmetic kind (unary 1, binary 2, ternary 3); -1 for the others.
 int OpKindArity(OpKind kind);
+// The dtype of an arithmetic operation's result, given that of its operands (of operand 1 for
+// Where): bool for comparisons and the like.
+DType ResultDType(OpKind kind, DType operand);
+// bool, i8..i64, u8..u64, f32, f64: what arithmetic is done in.
+bool IsComputeDType(DType dtype);
+// FloorDiv, TruncDiv, Remainder and Fmod on integers: they fail at 0 and may carry a mask.
+bool IsIntegerDivision(OpKind kind, DType operand);
+bool HasResult(OpKind kind);  // all but stores and checks
 
 enum class ReduceKind : uint8_t {
   kSum,
@@ -55,9 +66,10 @@ enum class ReduceKind : uint8_t {
   kAny,
   kAll,  // of bool
   kArgMax,
-  kArgMin,  // operands: value, i64 index; result i64; first wins, NaN beats all
+  kArgMin,  // operands: value, i64 index; result i64; the smallest index wins, NaN beats all
 };
 absl::string_view ReduceKindName(ReduceKind kind);
+std::optional<ReduceKind> FindReduceKind(absl::string_view name);
 
 enum class StoreMode : uint8_t { kPlain, kAtomicAdd };
 
@@ -94,6 +106,8 @@ bool HasIndirectLoads(const LoopBody& body);
 //   %1 = exp %0 : f32
 //   store b1[i0], %1
 std::string ToString(const LoopBody& body);
+// The line of one operation, `print` for its expressions.
+std::string ToString(const LoopOp& op, int32_t id, const std::function<std::string(Expr)>& print);
 
 }  // namespace lathe
 

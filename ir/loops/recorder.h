@@ -29,14 +29,15 @@ class Recorder final : public OpsHandler {
   OpsValue Constant(const Scalar& value, DType dtype) override;
   OpsValue IndexExpr(const Expr& index, DType dtype) override;
   OpsValue Load(BufferId buffer, const Expr& index, DType dtype) override;
-  void Store(BufferId buffer, const Expr& index, OpsValue value, StoreMode mode) override;
+  void Store(BufferId buffer, const Expr& index, OpsValue value,
+             StoreMode mode = StoreMode::kPlain) override;
   OpsValue LoadLocal(BufferId local, DType dtype) override;
   void StoreLocal(BufferId local, OpsValue value) override;
   Expr Indirect(OpsValue value, const Expr& size) override;
   void Check(OpsValue condition, absl::string_view message) override;
   OpsValue Cast(OpsValue value, DType dtype) override;
   OpsValue BitCast(OpsValue value, DType dtype) override;
-  OpsValue Reduce(ReduceKind kind, OpsValue value, OpsValue index) override;
+  OpsValue Reduce(ReduceKind kind, OpsValue value, OpsValue index = {}) override;
   void PushMask(OpsValue mask) override;
   void PopMask() override;
   OpsValue Apply(OpKind kind, absl::Span<const OpsValue> operands) override;

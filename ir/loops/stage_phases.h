@@ -1,0 +1,29 @@
+#ifndef LATHE_IR_LOOPS_STAGE_PHASES_H_
+#define LATHE_IR_LOOPS_STAGE_PHASES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/loops/kernel_spec.h"
+
+namespace lathe {
+
+// When an operation of a stage with reduce axes runs. In a stage without them, everything that is
+// not kUniform is kElement and there is no difference.
+enum class OpPhase : uint8_t {
+  kUniform,  // the same for all indexes of the reduce axes: constants, locals, arithmetic on them
+  kElement,  // for every element, Reduce operations included (they accumulate)
+  kReduced,  // after the reduction, once for every position of the parallel axes
+};
+
+// The phase of each operation. StoreLocal in a stage with reduce axes is kReduced. A Reduce is
+// kElement; what uses its result is kReduced.
+std::vector<OpPhase> StagePhases(const KernelSpec& spec, const SpecStage& stage);
+
+// The stage's reduce axes and parallel axes (indexes into KernelSpec::axes), outer to inner.
+std::vector<int> ReduceAxes(const KernelSpec& spec, const SpecStage& stage);
+std::vector<int> ParallelAxes(const KernelSpec& spec, const SpecStage& stage);
+
+}  // namespace lathe
+
+#endif  // LATHE_IR_LOOPS_STAGE_PHASES_H_

@@ -14,6 +14,7 @@
 #include "symbolic/expr.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/parser.h"
+#include "symbolic/shape_env.h"
 
 namespace lathe::symbolic {
 namespace {
@@ -290,7 +291,7 @@ TEST(ParseExpr, ErrorsNameTheColumn) {
     const absl::StatusOr<Expr> e = ParseExpr(text, context);
     ASSERT_FALSE(e.ok()) << text;
     EXPECT_EQ(e.status().code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_EQ(e.status().message(), message);
+    EXPECT_EQ(std::string(e.status().message()), message);
   }
 }
 
@@ -353,6 +354,170 @@ TEST(ParseGuard, PythonOverSources) {
   }
   const absl::Status missing = ParseGuard("1 <= L['y'].size()[0]", context, resolve).status();
   EXPECT_EQ(missing.message(), "column 6: no source L['y'].size()[0]");
+}
+
+// "a, b |- claim => answer"
+struct Claim {
+  std::vector<std::string> facts;
+  std::string claim, answer;
+};
+
+Claim ParseClaim(const std::string& line) {
+  const std::vector<std::string> sides = absl::StrSplit(line, " |- ");
+  const std::vector<std::string> right = absl::StrSplit(sides.at(1), " => ");
+  Claim c{{}, right.at(0), right.at(1)};
+  int depth = 0;
+  std::string fact;
+  for (const char ch : sides.at(0) + ",") {
+    depth += ch == '(' ? 1 : ch == ')' ? -1 : 0;
+    if (ch == ',' && depth == 0) {
+      c.facts.push_back(fact);
+      fact.clear();
+    } else {
+      fact += ch;
+    }
+  }
+  return c;
+}
+
+std::string Answer(const ShapeEnv& env, const Expr& claim) {
+  const bool yes = env.IsKnownTrue(claim), no = env.IsKnownFalse(claim);
+  EXPECT_FALSE(yes && no) << ToString(claim);
+  return yes ? "true" : no ? "false" : "unknown";
+}
+
+void CheckClaims(const std::string& path) {
+  const std::vector<std::string> lines = LinesOf(path);
+  ASSERT_GT(lines.size(), 10u);
+  size_t decided = 0, decidable = 0;
+  for (const std::string& line : lines) {
+    const Claim c = ParseClaim(line);
+    ShapeEnv env(std::make_shared<ExprContext>());
+    for (const std::string& fact : c.facts) {
+      ASSERT_TRUE(env.AddFact(Parse(fact, env.context())).ok()) << line;
+    }
+    const std::string answer = Answer(env, Parse(c.claim, env.context()));
+    decidable += c.answer != "unknown";
+    if (answer == "unknown" && c.answer != "unknown") {
+      std::printf("undecided: %s\n", line.c_str());
+      continue;
+    }
+    EXPECT_EQ(answer, c.answer) << line;
+    decided += answer != "unknown";
+  }
+  EXPECT_GE(decided * 100, decidable * 95) << decided << " of " << decidable;
+}
+
+TEST(ShapeEnv, RecordedClaims) { CheckClaims("third_party/vectors/claims.txt"); }
+TEST(ShapeEnv, OwnClaims) { CheckClaims("symbolic/testdata/claims.txt"); }
+
+TEST(ShapeEnv, RandomFactsNeverProveWhatIsFalse) {
+  std::mt19937 random(77);
+  const std::vector<int64_t> domain = {-4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 12};
+  int known = 0, contradictions = 0;
+  for (int round = 0; round < 2500; ++round) {
+    const uint32_t seed = random();
+    auto context = std::make_shared<ExprContext>();
+    ShapeEnv env(context);
+    const std::vector<Expr> symbols = {context->Symbol("s0"), context->Symbol("s1")};
+    std::vector<Range> ranges;
+    for (const Expr& s : symbols) {
+      const int64_t lower = static_cast<int64_t>(random() % 8) - 4;
+      ranges.push_back({lower, lower + static_cast<int64_t>(random() % 12)});
+      env.AddBacked(s.symbol_name(), Source(), std::nullopt, ranges.back());
+    }
+    SampleMaker maker(seed, {0, 0});
+    std::vector<Expr> facts;
+    const uint32_t fact_count = random() % 4;
+    for (uint32_t i = 0; i < fact_count; ++i)
+      facts.push_back(Parse(maker.MakeCondition(2).text, *context));
+    std::vector<std::vector<int64_t>> points;
+    std::vector<int64_t> v(2);
+    const auto at = [&](const Expr& e) {
+      return Evaluate(
+          e, [&](const Expr& s) { return std::optional<int64_t>(v[s == symbols[0] ? 0 : 1]); });
+    };
+    for (v[0] = ranges[0].lower; v[0] <= ranges[0].upper; ++v[0]) {
+      for (v[1] = ranges[1].lower; v[1] <= ranges[1].upper; ++v[1]) {
+        bool all = true;
+        for (const Expr& f : facts) {
+          const absl::StatusOr<int64_t> value = at(f);
+          all = all && value.ok() && *value != 0;
+        }
+        if (all) points.push_back(v);
+      }
+    }
+    std::string text;
+    for (const Expr& f : facts) {
+      absl::StrAppend(&text, ToString(f), ", ");
+      if (f.IsOverflow()) continue;
+      const absl::Status added = env.AddFact(f);
+      if (added.ok()) continue;
+      ++contradictions;
+      ASSERT_TRUE(points.empty()) << text << " at " << points[0][0] << ", " << points[0][1];
+    }
+    if (points.empty()) continue;
+    for (int i = 0; i < 12; ++i) {
+      const bool condition = i % 2 == 0;
+      const Expr e = Parse(condition ? maker.MakeCondition(2).text : maker.Make(3).text, *context);
+      const Expr simple = env.Simplify(e);
+      const Range range = env.RangeOf(e);
+      const int64_t divisor = env.KnownDivisor(e);
+      const bool yes = condition && env.IsKnownTrue(e), no = condition && env.IsKnownFalse(e);
+      known += yes || no;
+      for (const std::vector<int64_t>& point : points) {
+        v = point;
+        const absl::StatusOr<int64_t> value = at(e);
+        if (!value.ok()) continue;
+        const std::string where =
+            absl::StrCat(text, "|- ", ToString(e), " = ", *value, " at ", v[0], ", ", v[1]);
+        ASSERT_FALSE(yes && *value == 0) << where;
+        ASSERT_FALSE(no && *value != 0) << where;
+        const absl::StatusOr<int64_t> simplified = at(simple);
+        ASSERT_TRUE(simplified.ok()) << where << " simplified " << ToString(simple);
+        ASSERT_EQ(*value, *simplified) << where << " simplified " << ToString(simple);
+        if (condition) continue;
+        ASSERT_TRUE(range.Contains(*value))
+            << where << " range " << range.lower << " " << range.upper;
+        ASSERT_TRUE(divisor == 0 ? *value == 0 : *value % divisor == 0)
+            << where << " divisor " << divisor;
+      }
+    }
+  }
+  EXPECT_GT(known, 1000);
+  EXPECT_GT(contradictions, 10);
+}
+
+TEST(ShapeEnv, GuardsAndUnbackedSymbols) {
+  ShapeEnv env(std::make_shared<ExprContext>());
+  const Expr s0 = env.AddBacked("s0", Source::InputSize(0, 1), 8, {2, 64});
+  const Expr u0 = env.FreshUnbacked(Source::Item("%nonzero"), {0, Range::kMax});
+  EXPECT_EQ(ToString(u0), "u0");
+  const Asker asker{"%add", "m.py:3"};
+  EXPECT_TRUE(*env.GuardTrue(Ge(s0, 2), asker));
+  EXPECT_TRUE(env.guards().empty());
+  EXPECT_TRUE(*env.GuardTrue(Lt(s0, 16), asker));
+  EXPECT_FALSE(*env.GuardTrue(Eq(s0, 3), asker));
+  EXPECT_EQ(env.guards().size(), 2u);
+  EXPECT_EQ(env.guards()[1].condition, Ne(s0, 3));
+  EXPECT_EQ(env.RangeOf(s0), (Range{2, 15}));
+  const absl::Status unbacked = env.GuardTrue(Eq(u0, 1), asker).status();
+  EXPECT_EQ(unbacked.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(std::string(unbacked.message()),
+            "the data-dependent condition u0 == 1 cannot be decided: u0 is item of %nonzero and "
+            "has no value before the program runs (asked by %add at m.py:3)");
+  EXPECT_TRUE(env.TrueOrDefault(Eq(u0, 1), true, asker));
+  EXPECT_FALSE(env.TrueOrDefault(Eq(u0, 1), false, asker));
+  EXPECT_EQ(env.guards().size(), 2u);
+  EXPECT_TRUE(env.TrueOrDefault(Ge(u0, 0), false, asker));
+  ASSERT_TRUE(env.AddFact(Eq(u0, s0 * 2)).ok());
+  EXPECT_EQ(env.Simplify(u0 + 1), s0 * 2 + 1);
+  EXPECT_EQ(env.KnownDivisor(u0), 2);
+  const absl::Status bad = env.AddFact(Ge(s0, 17));
+  EXPECT_EQ(bad.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(
+      std::string(bad.message()),
+      "fact 17 <= s0 contradicts what is known: s0 in [2, 64], s0 <= 15, s0 != 3, u0 == 2*s0");
 }
 
 }  // namespace

@@ -104,6 +104,11 @@ Expr AtLeastZero(ExprContext* context, Polynomial difference) {
              FromPolynomial(context, s.positive));
 }
 
+bool IsBareSymbol(const Polynomial& p) {
+  return p.terms.size() == 1 && p.constant == 0 && p.terms[0].coefficient == 1 &&
+         p.terms[0].monomial.is_symbol();
+}
+
 // difference == 0, or != 0
 Expr IsZero(ExprContext* context, ExprKind kind, Polynomial difference) {
   const Expr no = Expr::Bool(kind == ExprKind::kNe);
@@ -121,8 +126,9 @@ Expr IsZero(ExprContext* context, ExprKind kind, Polynomial difference) {
     const Polynomial negated = Scaled(difference, -1);
     if (!negated.overflow) difference = negated;
   }
-  const Sides s = Split(difference);
+  Sides s = Split(difference);
   if (!s.fits) return Raw(context, kind, FromPolynomial(context, difference), 0);
+  if (IsBareSymbol(s.negative) && !IsBareSymbol(s.positive)) std::swap(s.positive, s.negative);
   return Raw(context, kind, FromPolynomial(context, s.positive),
              FromPolynomial(context, s.negative));
 }

@@ -15,6 +15,41 @@ Polynomial Overflowed() {
   return p;
 }
 
+// c*(x % d) with its quotient: c*d*(x//d) + c*(x % d) = c*x, and
+// c*d*((x//d) % m) + c*(x % d) = c*(x % (d*m)), for positive d.
+std::optional<Expr> JoinedWith(ExprContext* context, const Expr& remainder, const Expr& other) {
+  const Expr& x = remainder.operands()[0];
+  const Expr& d = remainder.operands()[1];
+  const Expr quotient = SimplifyFloorDiv(context, x, d);
+  if (other == quotient) return x;
+  if (other.kind() != ExprKind::kMod || other.operands()[0] != quotient) return std::nullopt;
+  const std::optional<int64_t> m = other.operands()[1].AsInt();
+  if (!m || *m <= 0) return std::nullopt;
+  const std::optional<int64_t> both = CheckedMul(*d.AsInt(), *m);
+  if (!both) return std::nullopt;
+  return SimplifyMod(context, x, *both);
+}
+
+std::optional<Polynomial> JoinRemainder(ExprContext* context, const Polynomial& p) {
+  for (const Term& t : p.terms) {
+    if (t.monomial.kind() != ExprKind::kMod) continue;
+    const std::optional<int64_t> d = t.monomial.operands()[1].AsInt();
+    const std::optional<int64_t> wanted = d && *d > 0 ? CheckedMul(t.coefficient, *d) : d;
+    if (!d || *d <= 0 || !wanted) continue;
+    for (const Term& other : p.terms) {
+      if (other.coefficient != *wanted) continue;
+      const std::optional<Expr> joined = JoinedWith(context, t.monomial, other.monomial);
+      if (!joined) continue;
+      Polynomial rest = p;
+      rest.terms.erase(std::remove_if(rest.terms.begin(), rest.terms.end(),
+                                      [&](const Term& u) { return u == t || u == other; }),
+                       rest.terms.end());
+      return AddScaled(rest, ToPolynomial(*joined), t.coefficient);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Term ToTerm(const Expr& e) {
@@ -89,6 +124,9 @@ Expr TimesConstant(ExprContext* context, const Expr& monomial, int64_t coefficie
 
 Expr FromPolynomial(ExprContext* context, const Polynomial& p) {
   if (p.overflow) return Expr::Overflow();
+  if (const std::optional<Polynomial> joined = JoinRemainder(context, p)) {
+    return FromPolynomial(context, *joined);
+  }
   if (p.terms.empty()) return p.constant;
   if (p.terms.size() == 1 && p.constant == 0) {
     return TimesConstant(context, p.terms[0].monomial, p.terms[0].coefficient);

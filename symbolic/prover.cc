@@ -1,0 +1,391 @@
+// Knowledge::IsNonNegative and Decide: proofs by linear arithmetic over products, quotients and
+// remainders as unknowns, with what the operations say of them.
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "symbolic/expr_node.h"
+#include "symbolic/knowledge.h"
+#include "symbolic/linear_system.h"
+#include "symbolic/monomial.h"
+#include "symbolic/simplify/checked.h"
+#include "symbolic/walk.h"
+
+namespace lathe::symbolic {
+namespace {
+
+constexpr size_t kMostUnknowns = 20;
+constexpr size_t kMostConstraints = 64;
+constexpr size_t kMostFactsPerUnknown = 8;
+constexpr int kDeepestSplit = 2;
+constexpr size_t kWidestSplit = 4;
+
+Polynomial Constant(int64_t value) {
+  Polynomial p;
+  p.constant = value;
+  return p;
+}
+
+Polynomial Single(const Expr& monomial, int64_t coefficient = 1) {
+  Polynomial p;
+  p.terms.push_back({monomial, coefficient});
+  return p;
+}
+
+Polynomial Minus(const Polynomial& a, const Polynomial& b) { return AddScaled(a, b, -1); }
+
+// `e` with every occurrence of the operation `from` replaced.
+Expr ReplaceOperation(ExprContext* context, const Expr& root, const Expr& from, const Expr& to) {
+  absl::flat_hash_map<Expr, Expr> done = {{from, to}};
+  const auto is_done = [&](const Expr& e) { return e.operands().empty() || done.contains(e); };
+  VisitOperandsFirst(root, is_done, [&](const Expr& e) {
+    std::vector<Expr> operands;
+    bool changed = false;
+    for (const Expr& o : e.operands()) {
+      const auto it = done.find(o);
+      operands.push_back(it == done.end() ? o : it->second);
+      changed |= operands.back() != o;
+    }
+    done.emplace(e, changed ? context->Make(e.kind(), operands) : e);
+  });
+  const auto it = done.find(root);
+  return it == done.end() ? root : it->second;
+}
+
+}  // namespace
+
+class Prover {
+ public:
+  explicit Prover(Knowledge& knowledge) : k_(knowledge), context_(knowledge.context()) {}
+
+  // `p` >= 0 given that all of `assumptions` are.
+  bool IsNonNegative(const Polynomial& p, const std::vector<Polynomial>& assumptions, int depth) {
+    if (p.overflow) return false;
+    if (k_.RangeOf(p).lower >= 0) return true;
+    if (p.terms.empty()) return false;
+    if (RefuteNegation(p, assumptions)) return true;
+    return depth < kDeepestSplit && ByCases(p, assumptions, depth);
+  }
+
+ private:
+  // ---- linear arithmetic
+
+  bool RefuteNegation(const Polynomial& p, const std::vector<Polynomial>& assumptions) {
+    unknowns_.clear();
+    pending_.clear();
+    rows_.clear();
+    Require(Minus(Constant(-1), p));
+    for (const Polynomial& a : assumptions) Require(a);
+    while (!pending_.empty() && rows_.size() < kMostConstraints) {
+      const Expr m = pending_.front();
+      pending_.pop_front();
+      Describe(m);
+    }
+    LinearSystem system;
+    for (const Polynomial& row : rows_) {
+      Inequality inequality;
+      inequality.constant = row.constant;
+      bool complete = true;
+      for (const Term& t : row.terms) {
+        const auto it = unknowns_.find(t.monomial);
+        complete = complete && it != unknowns_.end();
+        if (complete) inequality.entries.push_back({it->second, t.coefficient});
+      }
+      if (complete) system.Add(std::move(inequality));
+    }
+    return system.IsInfeasible();
+  }
+
+  void Require(const Polynomial& p) {
+    if (p.overflow || p.terms.size() > 12) return;
+    for (const Term& t : p.terms) {
+      if (unknowns_.size() >= kMostUnknowns || unknowns_.contains(t.monomial)) continue;
+      unknowns_.emplace(t.monomial, static_cast<int>(unknowns_.size()));
+      pending_.push_back(t.monomial);
+    }
+    rows_.push_back(p);
+  }
+
+  void RequireZero(const Polynomial& p) {
+    Require(p);
+    Require(Scaled(p, -1));
+  }
+
+  // What is known of one unknown.
+  void Describe(const Expr& m) {
+    const Range r = k_.RangeOf(m);
+    if (r.lower != Range::kMin) Require(Minus(Single(m), Constant(r.lower)));
+    if (r.upper != Range::kMax) Require(Minus(Constant(r.upper), Single(m)));
+    const Residue residue = k_.ResidueOf(m);
+    if (residue.modulus > 1) {  // m = modulus * (m // modulus) + remainder
+      const Expr q = FloorDiv(m, residue.modulus);
+      RequireZero(Minus(Minus(Single(m), Constant(residue.remainder)),
+                        Scaled(ToPolynomial(q), residue.modulus)));
+    }
+    DescribeOperation(m, r);
+    DescribeFacts(m);
+  }
+
+  void DescribeOperation(const Expr& m, const Range& r) {
+    const absl::Span<const Expr> x = m.operands();
+    switch (m.kind()) {
+      case ExprKind::kFloorDiv:
+        return DescribeQuotient(m, ToPolynomial(x[0]), ToPolynomial(x[1]), x[1]);
+      case ExprKind::kMod:
+        return DescribeRemainder(m, x[0], x[1]);
+      case ExprKind::kMin:
+        for (const Expr& o : x) Require(Minus(ToPolynomial(o), Single(m)));
+        return;
+      case ExprKind::kMax:
+        for (const Expr& o : x) Require(Minus(Single(m), ToPolynomial(o)));
+        return;
+      case ExprKind::kAbs:
+        Require(Minus(Single(m), ToPolynomial(x[0])));
+        return Require(AddScaled(Single(m), ToPolynomial(x[0]), 1));
+      case ExprKind::kMul:
+      case ExprKind::kPow:
+        return DescribeProduct(m);
+      default:
+        (void)r;
+    }
+  }
+
+  Polynomial Times(const Polynomial& p, const Expr& q) {
+    const Polynomial y = ToPolynomial(q);
+    Polynomial result = MultiplyByTerm(context_, p, {Expr(1), y.constant});
+    if (y.constant == 0) result = Constant(0);
+    for (const Term& t : y.terms) result = AddScaled(result, MultiplyByTerm(context_, p, t), 1);
+    return result;
+  }
+
+  // y*q <= x < y*q + y for positive y
+  void DescribeQuotient(const Expr& q, const Polynomial& x, const Polynomial& y, const Expr& b) {
+    const Range divisor = k_.RangeOf(b);
+    if (divisor.lower < 1) return;
+    const Polynomial product = Times(y, q);
+    Require(Minus(x, product));
+    Require(Minus(Minus(AddScaled(product, y, 1), x), Constant(1)));
+    if (k_.RangeOf(x).lower >= 0) {
+      Require(Single(q));
+      Require(Minus(x, Single(q)));
+    }
+  }
+
+  void DescribeRemainder(const Expr& r, const Expr& a, const Expr& b) {
+    if (k_.RangeOf(b).lower < 1) return;
+    const Polynomial x = ToPolynomial(a), y = ToPolynomial(b);
+    Require(Single(r));
+    Require(Minus(Minus(y, Single(r)), Constant(1)));
+    if (k_.RangeOf(x).lower >= 0) Require(Minus(x, Single(r)));
+    RequireZero(Minus(Minus(x, Times(y, FloorDiv(a, b))), Single(r)));
+  }
+
+  // (f - low)(g - low) >= 0 and so on, for m = f*g.
+  void DescribeProduct(const Expr& m) {
+    for (const Power& factor : FactorsOf(m)) {
+      const std::optional<Expr> g = DivideMonomial(context_, m, factor.base);
+      if (!g || g->is_const()) continue;
+      const Range x = k_.RangeOf(factor.base), y = k_.RangeOf(*g);
+      const Polynomial f = ToPolynomial(factor.base), h = ToPolynomial(*g);
+      const bool x_low = x.lower != Range::kMin, x_high = x.upper != Range::kMax;
+      const bool y_low = y.lower != Range::kMin, y_high = y.upper != Range::kMax;
+      if (x_low && y_low) RequireProduct(m, f, x.lower, h, y.lower, 1);
+      if (x_high && y_high) RequireProduct(m, f, x.upper, h, y.upper, 1);
+      if (x_low && y_high) RequireProduct(m, f, x.lower, h, y.upper, -1);
+      if (x_high && y_low) RequireProduct(m, f, x.upper, h, y.lower, -1);
+      MultiplyFacts(m, factor.base, *g);
+      if (rows_.size() >= kMostConstraints) return;
+    }
+  }
+
+  // sign * (f - a) * (h - b) >= 0
+  void RequireProduct(const Expr& m, const Polynomial& f, int64_t a, const Polynomial& h, int64_t b,
+                      int64_t sign) {
+    const std::optional<int64_t> ab = CheckedMul(a, b);
+    if (!ab) return;
+    Polynomial p = AddScaled(Single(m), f, -b);
+    p = AddScaled(AddScaled(p, h, -a), Constant(*ab), 1);
+    Require(Scaled(p, sign));
+  }
+
+  // A fact about g, times f where f >= 0, is a fact about f*g.
+  void MultiplyFacts(const Expr& m, const Expr& f, const Expr& g) {
+    if (k_.RangeOf(f).lower < 0) return;
+    const auto it = k_.inequalities_with_.find(g);
+    if (it == k_.inequalities_with_.end()) return;
+    size_t used = 0;
+    for (const int i : it->second) {
+      const Polynomial product =
+          MultiplyByTerm(context_, k_.inequalities_[static_cast<size_t>(i)], {f, 1});
+      // Only if nothing new but known products comes in.
+      const bool known =
+          std::all_of(product.terms.begin(), product.terms.end(), [&](const Term& t) {
+            return t.monomial == m || t.monomial.is_symbol() || unknowns_.contains(t.monomial);
+          });
+      if (known && ++used <= kMostFactsPerUnknown) Require(product);
+    }
+  }
+
+  void DescribeFacts(const Expr& m) {
+    const auto it = k_.inequalities_with_.find(m);
+    if (it == k_.inequalities_with_.end()) return;
+    const size_t n = std::min(it->second.size(), kMostFactsPerUnknown);
+    for (size_t i = 0; i < n; ++i) {
+      const int index = it->second[it->second.size() - 1 - i];
+      Require(k_.inequalities_[static_cast<size_t>(index)]);
+    }
+  }
+
+  // ---- cases
+
+  // An operation inside that is one of its operands.
+  static std::optional<Expr> Choice(const Polynomial& p) {
+    for (const Term& t : p.terms) {
+      for (const Power& f : FactorsOf(t.monomial)) {
+        const ExprKind kind = f.base.kind();
+        const bool chooses = kind == ExprKind::kMin || kind == ExprKind::kMax ||
+                             kind == ExprKind::kAbs || kind == ExprKind::kWhere;
+        if (chooses && f.base.operands().size() <= kWidestSplit) return f.base;
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool ByCases(const Polynomial& p, const std::vector<Polynomial>& assumptions, int depth) {
+    const std::optional<Expr> choice = Choice(p);
+    if (!choice) return false;
+    const Expr whole = FromPolynomial(context_, p);
+    const absl::Span<const Expr> x = choice->operands();
+    const auto holds = [&](const Expr& value, std::vector<Polynomial> more) {
+      more.insert(more.end(), assumptions.begin(), assumptions.end());
+      const Expr replaced = ReplaceOperation(context_, whole, *choice, value);
+      return IsNonNegative(ToPolynomial(replaced), more, depth + 1);
+    };
+    switch (choice->kind()) {
+      case ExprKind::kAbs: {
+        const Polynomial inner = ToPolynomial(x[0]);
+        return holds(x[0], {inner}) && holds(-x[0], {Scaled(inner, -1)});
+      }
+      case ExprKind::kWhere:
+        return holds(x[1], Consequences(x[0])) && holds(x[2], Consequences(Not(x[0])));
+      default: {
+        const int64_t sign = choice->kind() == ExprKind::kMin ? 1 : -1;
+        for (const Expr& chosen : x) {
+          std::vector<Polynomial> beaten;
+          for (const Expr& o : x) {
+            if (o == chosen) continue;
+            beaten.push_back(Scaled(Minus(ToPolynomial(o), ToPolynomial(chosen)), sign));
+          }
+          if (!holds(chosen, std::move(beaten))) return false;
+        }
+        return true;
+      }
+    }
+  }
+
+  static std::vector<Polynomial> Consequences(const Expr& condition) {
+    if (condition.operands().size() != 2) return {};
+    const Expr& a = condition.operands()[0];
+    const Expr& b = condition.operands()[1];
+    if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return {};
+    const Polynomial p = Minus(ToPolynomial(b), ToPolynomial(a));
+    switch (condition.kind()) {
+      case ExprKind::kEq:
+        return {p, Scaled(p, -1)};
+      case ExprKind::kLt:
+        return {Minus(p, Constant(1))};
+      case ExprKind::kLe:
+        return {p};
+      default:
+        return {};
+    }
+  }
+
+  Knowledge& k_;
+  ExprContext* context_;
+  absl::flat_hash_map<Expr, int> unknowns_;
+  std::deque<Expr> pending_;
+  std::vector<Polynomial> rows_;
+};
+
+bool Knowledge::IsNonNegative(const Polynomial& p) { return Prover(*this).IsNonNegative(p, {}, 0); }
+
+namespace {
+
+std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
+  const Expr& a = e.operands()[0];
+  const Expr& b = e.operands()[1];
+  if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return std::nullopt;
+  const Polynomial p = Minus(ToPolynomial(b), ToPolynomial(a));
+  const Polynomial negated = Scaled(p, -1);
+  if (p.overflow || negated.overflow) return std::nullopt;
+  const Polynomial one = Constant(1);
+  switch (e.kind()) {
+    case ExprKind::kLe:
+      if (k.IsNonNegative(p)) return true;
+      if (k.IsNonNegative(Minus(negated, one))) return false;
+      return std::nullopt;
+    case ExprKind::kLt:
+      if (k.IsNonNegative(Minus(p, one))) return true;
+      if (k.IsNonNegative(negated)) return false;
+      return std::nullopt;
+    default: {
+      const bool equal = e.kind() == ExprKind::kEq;
+      if (k.IsNonNegative(Minus(p, one)) || k.IsNonNegative(Minus(negated, one))) return !equal;
+      if (k.IsNonNegative(p) && k.IsNonNegative(negated)) return equal;
+      return std::nullopt;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<bool> Knowledge::Decide(const Expr& condition) {
+  if (const std::optional<bool> known = condition.AsBool()) return known;
+  const auto found = decide_memo_.find(condition);
+  if (found != decide_memo_.end()) return found->second;
+  const Expr simple = Simplify(condition);
+  // Parts are decided after their own parts: a nested formula costs no stack.
+  absl::flat_hash_map<Expr, std::optional<bool>> done;
+  const auto is_done = [&](const Expr& e) {
+    return e.type() != ExprType::kBool || e.AsBool().has_value() || done.contains(e);
+  };
+  const auto answer = [&](const Expr& e) -> std::optional<bool> {
+    if (const std::optional<bool> known = e.AsBool()) return known;
+    const auto it = done.find(e);
+    return it == done.end() ? std::nullopt : it->second;
+  };
+  VisitOperandsFirst(simple, is_done, [&](const Expr& e) {
+    std::optional<bool> result;
+    if (truths_.contains(e)) {
+      result = true;
+    } else if (truths_.contains(Not(e))) {
+      result = false;
+    } else if (e.kind() == ExprKind::kNot) {
+      if (const auto v = answer(e.operands()[0])) result = !*v;
+    } else if (e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr) {
+      const bool neutral = e.kind() == ExprKind::kAnd;
+      result = neutral;
+      for (const Expr& o : e.operands()) {
+        const std::optional<bool> v = answer(o);
+        if (v && *v != neutral) {
+          result = !neutral;
+          break;
+        }
+        if (!v) result = std::nullopt;
+      }
+    } else if (e.kind() >= ExprKind::kEq && e.kind() <= ExprKind::kLe) {
+      const auto memo = decide_memo_.find(e);
+      result = memo != decide_memo_.end() ? memo->second : DecideComparison(*this, e);
+      decide_memo_[e] = result;
+    }
+    done[e] = result;
+  });
+  const std::optional<bool> result = answer(simple);
+  decide_memo_[condition] = result;
+  return result;
+}
+
+}  // namespace lathe::symbolic

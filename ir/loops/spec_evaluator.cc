@@ -117,6 +117,7 @@ class Evaluator {
       for (int axis : local.axes) size *= axis == 0 ? end_ - begin_ : extents_[axis];
       locals_.emplace_back(std::max<int64_t>(size, 0));
     }
+    for (const SpecStage& stage : spec_.stages) all_phases_.push_back(StagePhases(spec_, stage));
     return Loop(spec_.outer, 0, [&] {
       for (const SpecStage& stage : spec_.stages) LATHE_RETURN_IF_ERROR(Stage(stage));
       return absl::OkStatus();
@@ -164,7 +165,7 @@ class Evaluator {
 
   absl::Status Stage(const SpecStage& stage) {
     stage_ = &stage;
-    phases_ = StagePhases(spec_, stage);
+    phases_ = all_phases_[&stage - spec_.stages.data()];
     reduces_.clear();
     for (size_t i = 0; i < stage.body.ops.size(); ++i) {
       if (stage.body.ops[i].kind == OpKind::kReduce) reduces_.push_back(i);
@@ -339,6 +340,7 @@ class Evaluator {
   absl::flat_hash_map<Expr, int64_t> env_;
   std::vector<int64_t> extents_;
   std::vector<std::vector<Scalar>> locals_;
+  std::vector<std::vector<OpPhase>> all_phases_;
   // Of the stage that is running.
   const SpecStage* stage_ = nullptr;
   std::vector<OpPhase> phases_;

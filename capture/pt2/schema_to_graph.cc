@@ -1,0 +1,104 @@
+#include "capture/pt2/schema_to_graph.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "dtypes/base/status.h"
+
+namespace lathe::pt2 {
+
+std::string OpName(absl::string_view target) {
+  if (!absl::ConsumePrefix(&target, "torch.ops.higher_order.") &&
+      !absl::ConsumePrefix(&target, "torch.ops.") && absl::StartsWith(target, "torch.sym_")) {
+    target.remove_prefix(6);
+  }
+  if (absl::StartsWith(target, "_operator.")) target.remove_prefix(1);
+  absl::ConsumeSuffix(&target, ".default");
+  return std::string(target);
+}
+
+std::string SourceLine(absl::string_view stack_trace) {
+  // Frames read `File "path", line N, in function`; the last one is innermost.
+  size_t at = stack_trace.rfind("File \"");
+  if (at == absl::string_view::npos) return "";
+  absl::string_view frame = stack_trace.substr(at + 6);
+  size_t quote = frame.find('"');
+  if (quote == absl::string_view::npos) return "";
+  absl::string_view path = frame.substr(0, quote);
+  absl::string_view rest = frame.substr(quote + 1);
+  if (!absl::ConsumePrefix(&rest, ", line ")) return std::string(path);
+  size_t digits = rest.find_first_not_of("0123456789");
+  return absl::StrCat(path, ":", rest.substr(0, digits));
+}
+
+std::string ModulePath(absl::string_view nn_module_stack) {
+  // Entries read `key,path,type`, outermost first.
+  size_t last = nn_module_stack.rfind(';');
+  if (last != absl::string_view::npos) nn_module_stack.remove_prefix(last + 1);
+  std::vector<absl::string_view> parts = absl::StrSplit(nn_module_stack, absl::MaxSplits(',', 2));
+  return parts.size() > 1 ? std::string(parts[1]) : "";
+}
+
+absl::Status GraphBuilder::Define(absl::string_view name, Argument meaning) {
+  if (!names_.emplace(std::string(name), std::move(meaning)).second) {
+    return InvalidArgument("the name '", name, "' is defined twice");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphBuilder::AddInput(absl::string_view name, ValueType type, InputSpec spec) {
+  symbols_->BindInput(type, static_cast<int>(graph_->inputs().size()));
+  return Define(name, Argument::Of(graph_->AddInput(name, std::move(type), std::move(spec))));
+}
+
+absl::Status GraphBuilder::AddSubgraphInput(absl::string_view name, ValueType type) {
+  LATHE_RETURN_IF_ERROR(symbols_->BindResult(type, name));
+  return Define(name, Argument::Of(graph_->AddInput(name, std::move(type), InputSpec::User())));
+}
+
+absl::Status GraphBuilder::AddConstant(absl::string_view name, Argument literal) {
+  return Define(name, std::move(literal));
+}
+
+absl::Status GraphBuilder::AddCall(Call call) {
+  std::vector<ValueType> types;
+  std::vector<std::string> names;
+  for (auto& [name, type] : call.results) {
+    LATHE_RETURN_IF_ERROR(symbols_->BindResult(type, name));
+    names.push_back(type.is_none() ? "none" : name);
+    types.push_back(std::move(type));
+  }
+  Node* node = graph_->Append(OpName(call.target), std::move(call.arguments), std::move(types),
+                              std::move(names));
+  node->names = std::move(call.names);
+  node->origin = std::move(call.origin);
+  for (size_t k = 0; k < call.results.size(); ++k) {
+    if (node->results[k]->type.is_none()) continue;
+    LATHE_RETURN_IF_ERROR(Define(call.results[k].first, Argument::Of(node->results[k])));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Argument> GraphBuilder::Use(absl::string_view name) const {
+  auto it = names_.find(name);
+  if (it == names_.end()) return InvalidArgument("'", name, "' is not defined before its use");
+  const Argument& meaning = it->second;
+  if (meaning.is_value() && meaning.value()->type.is_scalar()) {
+    const Expr& e = meaning.value()->type.scalar().value;
+    if (std::optional<bool> known = e.AsBool(); known && e.type() == symbolic::ExprType::kBool) {
+      return Argument::Bool(*known);
+    }
+    return Argument::Int(e);
+  }
+  return meaning;
+}
+
+int GraphBuilder::InputIndex(absl::string_view name) const {
+  auto it = names_.find(name);
+  if (it == names_.end() || !it->second.is_value()) return -1;
+  const Value* value = it->second.value();
+  return value->definition == nullptr ? value->index : -1;
+}
+
+}  // namespace lathe::pt2

@@ -304,6 +304,8 @@ void Recorder::PushMask(OpsValue mask) {
   impl_->masks.push_back(top);
 }
 
+OpsValue Recorder::CurrentMask() const { return OpsValue{impl_->mask()}; }
+
 void Recorder::PopMask() {
   LATHE_CHECK(!impl_->masks.empty()) << "PopMask without PushMask";
   impl_->masks.pop_back();

@@ -40,6 +40,8 @@ class Recorder final : public OpsHandler {
   OpsValue Reduce(ReduceKind kind, OpsValue value, OpsValue index = {}) override;
   void PushMask(OpsValue mask) override;
   void PopMask() override;
+  // The conjunction of the masks in force; an invalid value when there is none.
+  OpsValue CurrentMask() const;
   OpsValue Apply(OpKind kind, absl::Span<const OpsValue> operands) override;
 
   // Messages of Check, by LoopOp::error.

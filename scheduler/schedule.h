@@ -52,9 +52,8 @@ struct ScheduledControl {
   Node* node = nullptr;
 };
 
-using ScheduledStep =
-    std::variant<ScheduledKernel, ScheduledExtern, ScheduledScatter, ScheduledOpaque,
-                 ScheduledControl>;
+using ScheduledStep = std::variant<ScheduledKernel, ScheduledExtern, ScheduledScatter,
+                                   ScheduledOpaque, ScheduledControl>;
 
 struct Schedule {
   std::vector<ScheduledStep> steps;

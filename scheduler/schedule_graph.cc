@@ -76,8 +76,7 @@ class GraphScheduler {
         if (!kernel->has_value()) return absl::OkStatus();
         if (ReadsOwnRows(**kernel, host->results[0])) {
           fusion_.decisions.push_back(absl::StrCat("fused the kernel of %", NameOf(group),
-                                                   " into the rows of %",
-                                                   host->results[0]->name));
+                                                   " into the rows of %", host->results[0]->name));
           epilogues_[host].push_back(**std::move(kernel));
           return absl::OkStatus();
         }
@@ -211,7 +210,10 @@ void AppendKernel(const ScheduledKernel& kernel, absl::string_view indent, std::
   absl::StrAppend(text, "\n", indent, "  buffers");
   for (size_t k = 0; k < kernel.buffers.size(); ++k) {
     const BufferRole role = kernel.spec.buffers[k].role;
-    absl::StrAppend(text, role == BufferRole::kIn ? " " : role == BufferRole::kOut ? " out " : " inout ",
+    absl::StrAppend(text,
+                    role == BufferRole::kIn    ? " "
+                    : role == BufferRole::kOut ? " out "
+                                               : " inout ",
                     "%", kernel.buffers[k]->name);
   }
   absl::StrAppend(text, "\n");
@@ -223,7 +225,8 @@ void AppendStep(const ScheduledStep& step, std::string* text) {
   } else if (const auto* call = std::get_if<ScheduledExtern>(&step)) {
     absl::StrAppend(text, "extern ", call->call.id, " computes ", call->node->op, " into %",
                     call->node->results[0]->name, "\n");
-    for (const ScheduledKernel& kernel : call->epilogues) AppendKernel(kernel, "  on its rows: ", text);
+    for (const ScheduledKernel& kernel : call->epilogues)
+      AppendKernel(kernel, "  on its rows: ", text);
   } else if (const auto* scatter = std::get_if<ScheduledScatter>(&step)) {
     absl::StrAppend(text, "copy %", scatter->base->name, " into %", scatter->result->name, "\n");
     AppendKernel(scatter->kernel, "", text);
@@ -239,7 +242,8 @@ void AppendStep(const ScheduledStep& step, std::string* text) {
 std::string ToString(const Schedule& schedule) {
   std::string text;
   for (const ScheduledStep& step : schedule.steps) AppendStep(step, &text);
-  for (const std::string& decision : schedule.decisions) absl::StrAppend(&text, "// ", decision, "\n");
+  for (const std::string& decision : schedule.decisions)
+    absl::StrAppend(&text, "// ", decision, "\n");
   return text;
 }
 

@@ -27,8 +27,7 @@ int32_t KernelIndex(Tables& tables, const KernelSpec& spec) {
   // Equal code with other error rows is another entry: the rows name the user's lines.
   std::string key = spec.name;
   for (const ErrorRow& row : spec.errors) absl::StrAppend(&key, "|", row.node, "|", row.message);
-  auto [it, added] =
-      tables.kernel_of.emplace(key, static_cast<int32_t>(tables.out.kernels.size()));
+  auto [it, added] = tables.kernel_of.emplace(key, static_cast<int32_t>(tables.out.kernels.size()));
   if (added) {
     PlanKernel kernel;
     kernel.name = spec.name;
@@ -214,8 +213,8 @@ class PlanEmitter {
     for (const Expr& condition : graph_.preconditions()) {
       if (!AllBound(condition)) continue;
       LATHE_RETURN_IF_ERROR(EmitAssert(
-          condition, absl::StrCat("the inputs do not meet the precondition ",
-                                  symbolic::ToString(condition)),
+          condition,
+          absl::StrCat("the inputs do not meet the precondition ", symbolic::ToString(condition)),
           "", ""));
     }
     return absl::OkStatus();
@@ -246,8 +245,7 @@ class PlanEmitter {
                     : value->type.scalar().kind == symbolic::ExprType::kBool ? DType::kBool
                                                                              : DType::kF64;
       input.scalar = registers_.New();
-      BindOrCheck(value->type.scalar().value, input.scalar,
-                  absl::StrCat("input ", value->name));
+      BindOrCheck(value->type.scalar().value, input.scalar, absl::StrCat("input ", value->name));
     } else if (value->type.is_tensor()) {
       BindTensor(value, k, &input);
     }
@@ -322,14 +320,14 @@ class PlanEmitter {
     if (described == described_.end()) return absl::OkStatus();
     const symbolic::Range range = shapes_.RangeOf(symbol);
     if (range.lower > 0) {
-      LATHE_RETURN_IF_ERROR(EmitAssert(
-          Ge(symbol, range.lower),
-          absl::StrCat(described->second, " must be at least ", range.lower), "", ""));
+      LATHE_RETURN_IF_ERROR(
+          EmitAssert(Ge(symbol, range.lower),
+                     absl::StrCat(described->second, " must be at least ", range.lower), "", ""));
     }
     if (range.upper != symbolic::Range::kMax) {
-      LATHE_RETURN_IF_ERROR(EmitAssert(
-          Le(symbol, range.upper),
-          absl::StrCat(described->second, " must be at most ", range.upper), "", ""));
+      LATHE_RETURN_IF_ERROR(
+          EmitAssert(Le(symbol, range.upper),
+                     absl::StrCat(described->second, " must be at most ", range.upper), "", ""));
     }
     return absl::OkStatus();
   }
@@ -476,8 +474,8 @@ class PlanEmitter {
       LATHE_RETURN_IF_ERROR(OpaqueOperands(argument, &step, &callback));
     }
     for (Value* result : node->results) {
-      for (const Expr& size : result->type.is_tensor() ? result->type.tensor().sizes
-                                                       : std::vector<Expr>()) {
+      for (const Expr& size :
+           result->type.is_tensor() ? result->type.tensor().sizes : std::vector<Expr>()) {
         AddKnownInteger(size, &callback);
       }
       slots_[result] = plan_.tensor_count++;
@@ -563,9 +561,8 @@ class PlanEmitter {
   }
 
   static bool HasSubgraph(const Node& node) {
-    return std::any_of(node.arguments.begin(), node.arguments.end(), [](const Argument& a) {
-      return a.kind() == Argument::Kind::kGraph;
-    });
+    return std::any_of(node.arguments.begin(), node.arguments.end(),
+                       [](const Argument& a) { return a.kind() == Argument::Kind::kGraph; });
   }
 
   absl::Status EmitItem(const Node& node, const Expr& symbol) {
@@ -599,14 +596,13 @@ class PlanEmitter {
     }
     const Argument& condition = node.arguments[0];
     if (condition.kind() == Argument::Kind::kBool) {
-      return condition.boolean() ? absl::OkStatus()
-                                 : EmitAssert(Expr::Bool(false), message, node.op,
-                                              node.origin.source);
+      return condition.boolean()
+                 ? absl::OkStatus()
+                 : EmitAssert(Expr::Bool(false), message, node.op, node.origin.source);
     }
     if (condition.kind() == Argument::Kind::kInt) {
-      const Expr e = condition.expr().type() == symbolic::ExprType::kBool
-                         ? condition.expr()
-                         : Ne(condition.expr(), 0);
+      const Expr e = condition.expr().type() == symbolic::ExprType::kBool ? condition.expr()
+                                                                          : Ne(condition.expr(), 0);
       return EmitAssert(e, message, node.op, node.origin.source);
     }
     if (!condition.is_value()) return absl::OkStatus();
@@ -837,8 +833,7 @@ class PlanEmitter {
   void Extend(StorageSlot storage, int32_t step) {
     auto it = pieces_.find(storage);
     if (it == pieces_.end()) return;
-    auto& piece =
-        std::get<ReserveStep>(plan_.steps[it->second.first]).pieces[it->second.second];
+    auto& piece = std::get<ReserveStep>(plan_.steps[it->second.first]).pieces[it->second.second];
     piece.last_step = std::max(piece.last_step, step);
   }
 

@@ -21,16 +21,16 @@ namespace lathe {
 struct PlanCallback {
   std::string name;  // Plan::callbacks
   Node* node = nullptr;
-  std::vector<Expr> integers;   // the step's integers, in order
+  std::vector<Expr> integers;  // the step's integers, in order
   std::string reason;
 };
 
 struct EmittedPlan {
   Plan plan;
-  std::vector<KernelSpec> kernels;              // by Plan::kernels
-  std::vector<PlanCallback> callbacks;          // by Plan::callbacks
-  std::map<std::string, Tensor> constants;      // literal tensors, bound like weights
-  std::vector<Schedule> schedules;              // main, then those of sub-graphs, for reading
+  std::vector<KernelSpec> kernels;          // by Plan::kernels
+  std::vector<PlanCallback> callbacks;      // by Plan::callbacks
+  std::map<std::string, Tensor> constants;  // literal tensors, bound like weights
+  std::vector<Schedule> schedules;          // main, then those of sub-graphs, for reading
 };
 
 absl::StatusOr<EmittedPlan> EmitPlan(const Program& program, const ScheduleOptions& options = {});

@@ -12,46 +12,81 @@ using symbolic::ExprKind;
 // The operation of kinds whose operands fold from left to right.
 std::optional<SizeOp> FoldingOp(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kAdd: return SizeOp::kAdd;
-    case ExprKind::kMul: return SizeOp::kMul;
-    case ExprKind::kFloorDiv: return SizeOp::kFloorDiv;
-    case ExprKind::kMod: return SizeOp::kMod;
-    case ExprKind::kTruncDiv: return SizeOp::kTruncDiv;
-    case ExprKind::kTruncMod: return SizeOp::kTruncMod;
-    case ExprKind::kPow: return SizeOp::kPow;
-    case ExprKind::kShiftLeft: return SizeOp::kShiftLeft;
-    case ExprKind::kShiftRight: return SizeOp::kShiftRight;
-    case ExprKind::kBitAnd: return SizeOp::kBitAnd;
-    case ExprKind::kBitOr: return SizeOp::kBitOr;
-    case ExprKind::kBitXor: return SizeOp::kBitXor;
-    case ExprKind::kMin: return SizeOp::kMin;
-    case ExprKind::kMax: return SizeOp::kMax;
-    case ExprKind::kEq: return SizeOp::kEq;
-    case ExprKind::kNe: return SizeOp::kNe;
-    case ExprKind::kLt: return SizeOp::kLt;
-    case ExprKind::kLe: return SizeOp::kLe;
-    case ExprKind::kAnd: return SizeOp::kAnd;
-    case ExprKind::kOr: return SizeOp::kOr;
-    case ExprKind::kTrueDiv: return SizeOp::kFloatDiv;
-    case ExprKind::kFloatAdd: return SizeOp::kFloatAdd;
-    case ExprKind::kFloatMul: return SizeOp::kFloatMul;
-    case ExprKind::kFloatPow: return SizeOp::kFloatPow;
-    default: return std::nullopt;
+    case ExprKind::kAdd:
+      return SizeOp::kAdd;
+    case ExprKind::kMul:
+      return SizeOp::kMul;
+    case ExprKind::kFloorDiv:
+      return SizeOp::kFloorDiv;
+    case ExprKind::kMod:
+      return SizeOp::kMod;
+    case ExprKind::kTruncDiv:
+      return SizeOp::kTruncDiv;
+    case ExprKind::kTruncMod:
+      return SizeOp::kTruncMod;
+    case ExprKind::kPow:
+      return SizeOp::kPow;
+    case ExprKind::kShiftLeft:
+      return SizeOp::kShiftLeft;
+    case ExprKind::kShiftRight:
+      return SizeOp::kShiftRight;
+    case ExprKind::kBitAnd:
+      return SizeOp::kBitAnd;
+    case ExprKind::kBitOr:
+      return SizeOp::kBitOr;
+    case ExprKind::kBitXor:
+      return SizeOp::kBitXor;
+    case ExprKind::kMin:
+      return SizeOp::kMin;
+    case ExprKind::kMax:
+      return SizeOp::kMax;
+    case ExprKind::kEq:
+      return SizeOp::kEq;
+    case ExprKind::kNe:
+      return SizeOp::kNe;
+    case ExprKind::kLt:
+      return SizeOp::kLt;
+    case ExprKind::kLe:
+      return SizeOp::kLe;
+    case ExprKind::kAnd:
+      return SizeOp::kAnd;
+    case ExprKind::kOr:
+      return SizeOp::kOr;
+    case ExprKind::kTrueDiv:
+      return SizeOp::kFloatDiv;
+    case ExprKind::kFloatAdd:
+      return SizeOp::kFloatAdd;
+    case ExprKind::kFloatMul:
+      return SizeOp::kFloatMul;
+    case ExprKind::kFloatPow:
+      return SizeOp::kFloatPow;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<SizeOp> UnaryOp(ExprKind kind) {
   switch (kind) {
-    case ExprKind::kAbs: return SizeOp::kAbs;
-    case ExprKind::kNot: return SizeOp::kNot;
-    case ExprKind::kToFloat: return SizeOp::kToFloat;
-    case ExprKind::kFloor: return SizeOp::kFloatFloor;
-    case ExprKind::kCeil: return SizeOp::kFloatCeil;
-    case ExprKind::kTrunc: return SizeOp::kFloatTrunc;
-    case ExprKind::kRound: return SizeOp::kFloatRound;
-    case ExprKind::kSqrt: return SizeOp::kFloatSqrt;
-    case ExprKind::kLog2: return SizeOp::kFloatLog2;
-    default: return std::nullopt;
+    case ExprKind::kAbs:
+      return SizeOp::kAbs;
+    case ExprKind::kNot:
+      return SizeOp::kNot;
+    case ExprKind::kToFloat:
+      return SizeOp::kToFloat;
+    case ExprKind::kFloor:
+      return SizeOp::kFloatFloor;
+    case ExprKind::kCeil:
+      return SizeOp::kFloatCeil;
+    case ExprKind::kTrunc:
+      return SizeOp::kFloatTrunc;
+    case ExprKind::kRound:
+      return SizeOp::kFloatRound;
+    case ExprKind::kSqrt:
+      return SizeOp::kFloatSqrt;
+    case ExprKind::kLog2:
+      return SizeOp::kFloatLog2;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -76,8 +111,7 @@ bool TakesFloats(ExprKind kind) {
 
 }  // namespace
 
-Register RegisterFile::Append(SizeProgram& program, SizeOp op, Register a, Register b,
-                              Register c) {
+Register RegisterFile::Append(SizeProgram& program, SizeOp op, Register a, Register b, Register c) {
   SizeInstruction instruction;
   instruction.op = op;
   instruction.dst = New();

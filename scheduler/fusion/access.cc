@@ -124,8 +124,8 @@ class AccessReader final : public TensorReader {
       product = product * node_.domain[k];
     }
     // A permuted but dense root read in its own layout by an equally laid out value.
-    if (node_.kind == LoopNode::Kind::kPointwise && !contiguous &&
-        type.sizes == node_.domain && position == StridedPosition(type, Zeroed())) {
+    if (node_.kind == LoopNode::Kind::kPointwise && !contiguous && type.sizes == node_.domain &&
+        position == StridedPosition(type, Zeroed())) {
       return static_cast<int>(node_.domain.size());
     }
     return -1;

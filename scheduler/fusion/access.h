@@ -12,7 +12,7 @@ namespace lathe {
 // One read of a value's buffer. `root` is never a view.
 struct Read {
   Value* root = nullptr;
-  Expr position;     // element of the root's buffer, over the node's domain symbols
+  Expr position;  // element of the root's buffer, over the node's domain symbols
   // How many leading dimensions of the reader's domain enumerate the root's elements in order:
   // the whole domain for an elementwise read, its kept part for a reduced value, -1 for others.
   int prefix = -1;

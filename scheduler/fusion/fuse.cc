@@ -10,7 +10,7 @@
 namespace lathe {
 namespace {
 
-constexpr int kMaxMembers = 96;     // bodies stay compilable in milliseconds
+constexpr int kMaxMembers = 96;      // bodies stay compilable in milliseconds
 constexpr int kCheapOperations = 8;  // below the cost of a store and a load of one element
 constexpr int kCheapLoads = 2;
 constexpr int kOnceOperations = 64;
@@ -131,9 +131,8 @@ class Fuser {
       auto reader = last_reader_.find(read.root);
       if (reader != last_reader_.end() && read.prefix >= 0) add(reader->second);
     }
-    std::sort(result.begin(), result.end(), [&](int a, int b) {
-      return fusion_.groups[a].order > fusion_.groups[b].order;
-    });
+    std::sort(result.begin(), result.end(),
+              [&](int a, int b) { return fusion_.groups[a].order > fusion_.groups[b].order; });
     return result;
   }
 
@@ -246,8 +245,8 @@ class Fuser {
     group.outer = std::move(shape.outer);
     group.inner = std::move(shape.inner);
     group.has_reduction = group.has_reduction || shape.level == MemberLevel::kReduction;
-    fusion_.decisions.push_back(absl::StrCat("fused %", loops_.nodes[n].value->name, " into ",
-                                             GroupName(index)));
+    fusion_.decisions.push_back(
+        absl::StrCat("fused %", loops_.nodes[n].value->name, " into ", GroupName(index)));
     Record(n, index, shape.level);
   }
 
@@ -302,8 +301,7 @@ bool MayInline(const LoopGraph& loops, const Fusion& fusion, const Value* value,
       cost.loads <= kCheapLoads) {
     return true;
   }
-  return reader_covers_domain && cost.operations <= kOnceOperations &&
-         UseCount(value, loops) == 1;
+  return reader_covers_domain && cost.operations <= kOnceOperations && UseCount(value, loops) == 1;
 }
 
 Fusion FuseLoops(const LoopGraph& loops) { return Fuser(loops).Run(); }

@@ -30,11 +30,11 @@ struct FusionGroup {
 
 struct Fusion {
   std::vector<FusionGroup> groups;
-  std::vector<int> group_of;                          // by node
-  std::vector<MemberLevel> level_of;                  // by node
-  std::vector<NodeAccess> access_of;                  // by node
-  absl::flat_hash_map<const Node*, int> step_order;   // of steps that are not groups
-  absl::flat_hash_map<const Value*, int> order_of;    // of any value's producer; inputs: 0
+  std::vector<int> group_of;                         // by node
+  std::vector<MemberLevel> level_of;                 // by node
+  std::vector<NodeAccess> access_of;                 // by node
+  absl::flat_hash_map<const Node*, int> step_order;  // of steps that are not groups
+  absl::flat_hash_map<const Value*, int> order_of;   // of any value's producer; inputs: 0
   std::vector<std::string> decisions;
 };
 

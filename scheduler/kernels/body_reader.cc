@@ -82,13 +82,12 @@ OpsValue BodyReader::Inline(OpsHandler& ops, Value* tensor, Index index) {
   return result;
 }
 
-OpsValue BodyReader::LoadBuffer(OpsHandler& ops, Value* tensor, Value* root,
-                                const Expr& position) {
+OpsValue BodyReader::LoadBuffer(OpsHandler& ops, Value* tensor, Value* root, const Expr& position) {
   buffers_needed_.insert(root);
   if (auto it = loops_.index.find(root);
       it != loops_.index.end() && own_members_.contains(it->second)) {
-    status_ = Internal("the kernel of %", root->name, " reads it at elements it may not have yet: ",
-                       symbolic::ToString(position));
+    status_ = Internal("the kernel of %", root->name,
+                       " reads it at elements it may not have yet: ", symbolic::ToString(position));
   }
   const DType dtype = tensor->type.tensor().dtype, stored = root->type.tensor().dtype;
   OpsValue loaded = ops.Load(buffers_.Read(root), position, stored);

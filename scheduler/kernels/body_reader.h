@@ -71,7 +71,7 @@ class BodyReader final : public TensorReader {
   BufferTable& buffers_;
   absl::flat_hash_set<Value*>& buffers_needed_;
   const absl::flat_hash_set<int>& own_members_;  // nodes of this kernel
-  std::vector<Expr> axes_;  // of the kernel, without those of extent 1
+  std::vector<Expr> axes_;                       // of the kernel, without those of extent 1
   std::function<OpsValue(Value*, const Expr&)> forward_;
   absl::flat_hash_map<InlineKey, OpsValue> inlined_;
   absl::Status status_;

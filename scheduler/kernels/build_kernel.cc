@@ -26,14 +26,14 @@ Expr StoredAt(const TensorType& type, Index index) {
 struct Member {
   int node = -1;
   MemberLevel level = MemberLevel::kFull;
-  int stage = 0;              // full and reductions: which pass over the row; rows: after which
-                              // pass (-1: before the first)
-  bool stored = false;        // has a buffer
-  bool crosses = false;       // a full value that a later pass needs
-  BufferId local = -1;        // of the value, as its compute dtype
-  BufferId raw_local = -1;    // of a reduction before `finish`
+  int stage = 0;            // full and reductions: which pass over the row; rows: after which
+                            // pass (-1: before the first)
+  bool stored = false;      // has a buffer
+  bool crosses = false;     // a full value that a later pass needs
+  BufferId local = -1;      // of the value, as its compute dtype
+  BufferId raw_local = -1;  // of a reduction before `finish`
   std::vector<Expr> domain_index;  // the node's domain, in the kernel's axes
-  Expr position;              // in its own buffer
+  Expr position;                   // in its own buffer
 };
 
 class KernelBuilder {
@@ -117,8 +117,7 @@ class KernelBuilder {
       const bool full = fusion_.level_of[it->second] == MemberLevel::kFull;
       if (full && (!whole || fusion_.level_of[n] == MemberLevel::kRow)) continue;
       if (!full && fusion_.level_of[n] != MemberLevel::kRow) {
-        const std::vector<Expr> leading(reader.domain.begin(),
-                                        reader.domain.begin() + read.prefix);
+        const std::vector<Expr> leading(reader.domain.begin(), reader.domain.begin() + read.prefix);
         if (symbolic::Product(leading) != symbolic::Product(group_.outer)) continue;
       }
       result.push_back(it->second);
@@ -129,8 +128,8 @@ class KernelBuilder {
   void MakeAxes() {
     const auto add = [&](const std::vector<Expr>& sizes, AxisKind kind, std::vector<Expr>* into) {
       for (const Expr& size : sizes) {
-        const Expr symbol = context_.Symbol(absl::StrCat("i", spec_.axes.size()),
-                                            symbolic::SymbolKind::kIndex);
+        const Expr symbol =
+            context_.Symbol(absl::StrCat("i", spec_.axes.size()), symbolic::SymbolKind::kIndex);
         spec_.axes.push_back({symbol, size, kind});
         into->push_back(symbol);
       }
@@ -321,8 +320,8 @@ class KernelBuilder {
     if (m.level != MemberLevel::kFull) {
       value = r.recorder.LoadLocal(m.local, LoadedDType(dtype));
     } else if (m.stage < r.pass && m.stored) {
-      value = r.recorder.Cast(
-          r.recorder.Load(buffers_.Read(node(m).value), m.position, dtype), LoadedDType(dtype));
+      value = r.recorder.Cast(r.recorder.Load(buffers_.Read(node(m).value), m.position, dtype),
+                              LoadedDType(dtype));
     } else if (m.stage < r.pass && m.local >= 0) {
       value = r.recorder.LoadLocal(m.local, LoadedDType(dtype));
     } else {
@@ -380,8 +379,7 @@ class KernelBuilder {
     const ReductionLoops& loops = n.reduction();
     PrepareForwarded(r, m);
     const Index kept(m.domain_index.data(), n.kept_rank);
-    const Index reduced(m.domain_index.data() + n.kept_rank,
-                        m.domain_index.size() - n.kept_rank);
+    const Index reduced(m.domain_index.data() + n.kept_rank, m.domain_index.size() - n.kept_rank);
     const OpsValue value = loops.body(r.recorder, *r.reader, kept, reduced);
     OpsValue position;
     if (loops.position) {

@@ -1,8 +1,8 @@
 #ifndef LATHE_SCHEDULER_KERNELS_FINISH_SPEC_H_
 #define LATHE_SCHEDULER_KERNELS_FINISH_SPEC_H_
 
-// Turns a recorded loop nest into the spec that is compiled: adjacent axes collapse, the vector axis
-// is chosen, symbols are collected, the grain is set, the name is the hash.
+// Turns a recorded loop nest into the spec that is compiled: adjacent axes collapse, the vector
+// axis is chosen, symbols are collected, the grain is set, the name is the hash.
 
 #include "ir/loops/kernel_spec.h"
 #include "symbolic/shape_env.h"

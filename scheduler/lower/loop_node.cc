@@ -25,15 +25,13 @@ bool AllComputable(const Node& node) {
 }
 
 bool HasTensorResult(const Node& node) {
-  return std::any_of(node.results.begin(), node.results.end(), [](const Value* v) {
-    return v->type.is_tensor() || v->type.is_list();
-  });
+  return std::any_of(node.results.begin(), node.results.end(),
+                     [](const Value* v) { return v->type.is_tensor() || v->type.is_list(); });
 }
 
 bool HasSubgraph(const Node& node) {
-  return std::any_of(node.arguments.begin(), node.arguments.end(), [](const Argument& a) {
-    return a.kind() == Argument::Kind::kGraph;
-  });
+  return std::any_of(node.arguments.begin(), node.arguments.end(),
+                     [](const Argument& a) { return a.kind() == Argument::Kind::kGraph; });
 }
 
 class Lowerer {
@@ -64,8 +62,8 @@ class Lowerer {
       return absl::OkStatus();
     }
     if (node->row->lower == nullptr || !(AllComputable(*node) || node->row->is_view())) {
-      return Opaque(node, node->row->lower == nullptr ? "it has no loops"
-                                                      : "loops do not compute its dtype");
+      return Opaque(
+          node, node->row->lower == nullptr ? "it has no loops" : "loops do not compute its dtype");
     }
     const OpArgs args(node->row->parsed, node->arguments);
     LowerContext context{args, node->results, *out_.shapes};
@@ -79,9 +77,8 @@ class Lowerer {
 
   // Literal tensors arrive like weights.
   static bool IsLiteral(const Node& node) {
-    return std::any_of(node.arguments.begin(), node.arguments.end(), [](const Argument& a) {
-      return a.kind() == Argument::Kind::kTensor;
-    });
+    return std::any_of(node.arguments.begin(), node.arguments.end(),
+                       [](const Argument& a) { return a.kind() == Argument::Kind::kTensor; });
   }
 
   absl::Status Opaque(Node* node, std::string reason) {
@@ -94,8 +91,7 @@ class Lowerer {
 
   absl::Status Add(Node* node, std::vector<Lowered> lowered) {
     if (lowered.size() == 1 && std::holds_alternative<ExternLoops>(lowered[0])) {
-      out_.steps[node] =
-          ScheduledExtern{node, std::get<ExternLoops>(std::move(lowered[0])), {}};
+      out_.steps[node] = ScheduledExtern{node, std::get<ExternLoops>(std::move(lowered[0])), {}};
       return absl::OkStatus();
     }
     if (lowered.size() != node->results.size()) {

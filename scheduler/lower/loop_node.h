@@ -31,8 +31,8 @@ struct LoopNode {
 struct LoopGraph {
   Graph* graph = nullptr;
   ShapeEnv* shapes = nullptr;
-  std::vector<LoopNode> nodes;                     // in graph order
-  absl::flat_hash_map<const Value*, int> index;    // value -> nodes
+  std::vector<LoopNode> nodes;                   // in graph order
+  absl::flat_hash_map<const Value*, int> index;  // value -> nodes
   absl::flat_hash_map<const Value*, std::shared_ptr<const Lowered>> views;
   ViewRoots roots;
   // Nodes without loops, by node: an extern, a scatter, evaluate alone, control.

@@ -1,0 +1,48 @@
+#ifndef LATHE_RUNTIME_EXTERNS_GEMM_GEMM_H_
+#define LATHE_RUNTIME_EXTERNS_GEMM_GEMM_H_
+
+// c[b] = a[b] * b[b] for every batch b, any strides, cut into tiles by the sizes alone.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "dtypes/dtype.h"
+#include "runtime/externs/gemm/kernels.h"
+#include "runtime/threads/thread_pool.h"
+
+namespace lathe::gemm {
+
+// Strides in elements.
+struct Matrix {
+  void* data = nullptr;
+  Element type = Element::kF32;
+  int64_t batch = 0, row = 0, column = 0;
+};
+
+struct Problem {
+  int64_t batch = 1, m = 0, n = 0, k = 0;
+  Matrix a, b, c;
+};
+
+// Rows [begin, end) of c, batch * m of them, are final.
+using RowsDone = std::function<absl::Status(int64_t begin, int64_t end, int worker)>;
+
+// How a dtype is stored; nullopt for those that matrix products convert first or do not take.
+std::optional<Element> ElementOf(DType dtype);
+int64_t ElementBytes(Element e);
+// The accumulator for a result of type `out` from operands of types a and b, nullptr when they do
+// not go together (integers and floats).
+const Kernels* KernelsOf(const KernelTable& table, Element a, Element b, Element out);
+// The accumulator's type as an element (unsigned for integers), and whether `e` has its bits.
+Element AccumulatorType(const KernelTable& table, const Kernels* kernels);
+bool HasBitsOf(Element e, Element accumulator);
+
+// `pool` may be null: serial. Every row is reported to `done` (may be empty) exactly once.
+absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* pool,
+                 const RowsDone& done);
+
+}  // namespace lathe::gemm
+
+#endif  // LATHE_RUNTIME_EXTERNS_GEMM_GEMM_H_

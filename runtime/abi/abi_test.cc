@@ -261,6 +261,13 @@ TEST(Plan, ValidationNamesTheFault) {
             std::string::npos);
   EXPECT_NE(message([](Plan& p) { p.steps.pop_back(); }).find("not a return"), std::string::npos);
   EXPECT_NE(message([](Plan& p) { p.register_count = 1 << 30; }).find("slots"), std::string::npos);
+  EXPECT_NE(message([](Plan& p) { p.subplans[1].subplans.resize(1); }).find("of its own"),
+            std::string::npos);
+  EXPECT_NE(
+      message([](Plan& p) {
+        p.subplans[0].steps.insert(p.subplans[0].steps.begin(), CondStep{0, {0, 0}, {0}, {}, {}});
+      }).find("sub-plan 0 is not one of 0"),
+      std::string::npos);
   EXPECT_NE(message([](Plan& p) { p.subplans[0].tensor_count = 0; }).find("tensor slot 0"),
             std::string::npos);
   EXPECT_NE(message([](Plan& p) { p.kernels[0].grain = 0; }).find("grain 0"), std::string::npos);

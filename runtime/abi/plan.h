@@ -42,6 +42,9 @@ struct PlanInput {
   // Strides the program was compiled for as registers evaluated by `guard`; when the caller's
   // differ, the executor passes a contiguous copy (and copies back if the input is mutated).
   bool needs_contiguous = true;
+  // The storage offset in the type that the program was compiled for, in elements: offsets of views
+  // count from (actual offset - expected_offset).
+  int64_t expected_offset = 0;
   bool is_mutated = false;
   TensorSlot tensor = -1;
 };
@@ -71,6 +74,9 @@ struct ViewStep {
   TensorSlot base = -1;
   DType dtype = DType::kF32;
   std::vector<Register> sizes = {}, strides = {};  // elements
+  // Elements from the start of the storage that the view is of (of a storage that came with an
+  // input, see PlanInput::expected_offset; of one that came from a callback, its tensor's first
+  // element); also when the base is a view itself. -1: 0.
   Register offset = -1;
 };
 struct LaunchStep {
@@ -114,7 +120,7 @@ struct CopyStep {  // same dtype and sizes, any strides
 };
 struct CondStep {
   Register predicate = -1;                   // chooses branches[0] if non-zero, else branches[1]
-  std::vector<int32_t> branches = {};        // indexes into Plan::subplans
+  std::vector<int32_t> branches = {};        // indexes into the root's Plan::subplans
   std::vector<TensorSlot> inputs = {};       // the sub-plans' inputs
   std::vector<Register> scalar_inputs = {};  // copied into the sub-plans' registers 0..n-1
   std::vector<TensorSlot> outputs = {};      // receive the sub-plans' results
@@ -174,6 +180,7 @@ struct Plan {
   std::vector<PlanStep> steps = {};         // the last is a ReturnStep
   std::vector<PlanKernel> kernels = {};     // shared by the sub-plans, which leave theirs empty
   std::vector<std::string> callbacks = {};  // likewise
+  // Of the root: the sub-plans of the whole program, callees before callers; theirs are empty.
   std::vector<Plan> subplans = {};
 };
 

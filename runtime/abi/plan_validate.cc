@@ -1,6 +1,7 @@
 // What the executor relies on: every slot in range and set before it is read, sub-plans called with
 // as many values as they take and give.
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -16,9 +17,16 @@ namespace {
 constexpr int32_t kMaxSlots = 1 << 24;
 constexpr size_t kMaxRank = 64;
 
+constexpr int kMaxNesting = 64;
+
 class Checker {
  public:
-  Checker(const Plan& plan, const Plan& root) : plan_(plan), root_(root) {}
+  // `callable` of the root's sub-plans may be called, `depths` says how deep these call others.
+  Checker(const Plan& plan, const Plan& root, size_t callable, const std::vector<int>& depths)
+      : plan_(plan), root_(root), callable_(callable), depths_(depths) {}
+
+  // How many calls deep the plan goes.
+  int depth() const { return depth_; }
 
   absl::Status Run() {
     LATHE_RETURN_IF_ERROR(Counts());
@@ -43,8 +51,9 @@ class Checker {
     if (plan_.steps.empty() || !std::holds_alternative<ReturnStep>(plan_.steps.back())) {
       return InvalidArgument("plan: the last step is not a return");
     }
-    if (&plan_ != &root_ && !(plan_.kernels.empty() && plan_.callbacks.empty())) {
-      return InvalidArgument("plan: a sub-plan has kernels of its own");
+    if (&plan_ != &root_ &&
+        !(plan_.kernels.empty() && plan_.callbacks.empty() && plan_.subplans.empty())) {
+      return InvalidArgument("plan: a sub-plan has kernels or sub-plans of its own");
     }
     for (const PlanKernel& kernel : plan_.kernels) {
       if (kernel.grain < 1) {
@@ -232,8 +241,11 @@ class Checker {
   }
 
   void SubPlan(int32_t index, size_t tensors, size_t scalars, size_t outputs) {
-    if (!In(index, plan_.subplans.size(), "sub-plan")) return;
-    const Plan& callee = plan_.subplans[static_cast<size_t>(index)];
+    if (!In(index, callable_, "sub-plan")) return;
+    const auto k = static_cast<size_t>(index);
+    const Plan& callee = root_.subplans[k];
+    depth_ = std::max(depth_, depths_[k] + 1);
+    if (depth_ > kMaxNesting) Complain("sub-plans nest too deep");
     if (callee.inputs.size() != tensors) {
       Complain("sub-plan ", index, " takes ", callee.inputs.size(), " tensors, given ", tensors);
     }
@@ -252,6 +264,9 @@ class Checker {
 
   const Plan& plan_;
   const Plan& root_;
+  const size_t callable_;
+  const std::vector<int>& depths_;
+  int depth_ = 0;
   std::string error_;
   std::vector<bool> has_storage_, has_tensor_;
   std::vector<int32_t> started_;
@@ -260,14 +275,14 @@ class Checker {
 }  // namespace
 
 absl::Status ValidatePlan(const Plan& plan) {
-  std::vector<const Plan*> pending = {&plan};
-  while (!pending.empty()) {
-    const Plan* next = pending.back();
-    pending.pop_back();
-    LATHE_RETURN_IF_ERROR(Checker(*next, plan).Run());
-    for (const Plan& subplan : next->subplans) pending.push_back(&subplan);
+  // A sub-plan calls only those before it, so no call comes back to its caller.
+  std::vector<int> depths;
+  for (const Plan& subplan : plan.subplans) {
+    Checker checker(subplan, plan, depths.size(), depths);
+    LATHE_RETURN_IF_ERROR(checker.Run());
+    depths.push_back(checker.depth());
   }
-  return absl::OkStatus();
+  return Checker(plan, plan, depths.size(), depths).Run();
 }
 
 }  // namespace lathe

@@ -1,0 +1,137 @@
+#include "ir/passes/decompose.h"
+
+#include <functional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "dtypes/base/status.h"
+#include "ir/ops/builder.h"
+#include "ir/passes/graph_edit.h"
+#include "ir/passes/layout.h"
+
+namespace lathe {
+namespace {
+
+// Decompositions of decompositions: a row that reaches itself would never end.
+constexpr int kDepthLimit = 64;
+
+class Decomposer {
+ public:
+  Decomposer(Graph& graph, const OpRegistry& registry, ShapeEnv& shapes,
+             std::function<bool(const OpRow&)> chosen, bool keep_views)
+      : graph_(graph),
+        registry_(registry),
+        shapes_(shapes),
+        chosen_(std::move(chosen)),
+        keep_views_(keep_views) {}
+
+  absl::StatusOr<bool> Run() {
+    bool changed = false;
+    Node* node = graph_.first();
+    while (node != nullptr) {
+      if (node->row == nullptr || !node->row->decompose || !chosen_(*node->row)) {
+        node = node->next;
+        continue;
+      }
+      // Next come the nodes that the decomposition wrote, then those behind.
+      Node* previous = node->previous;
+      if (absl::Status status = Decompose(node); !status.ok()) {
+        return AtNode(status,
+                      node->results.empty() ? node->op : absl::StrCat("%", node->results[0]->name),
+                      node->origin.source);
+      }
+      changed = true;
+      node = previous == nullptr ? graph_.first() : previous->next;
+    }
+    if (stale_types_) LATHE_RETURN_IF_ERROR(InferTypes(graph_, shapes_));
+    return changed;
+  }
+
+ private:
+  absl::Status Decompose(Node* node) {
+    auto depth_entry = depth_.find(node);
+    const int depth = depth_entry == depth_.end() ? 0 : depth_entry->second;
+    if (depth > kDepthLimit) return Internal(node->op, ": its decomposition never ends");
+
+    Node* previous = node->previous;
+    const int64_t first_new_id = graph_.next_id();
+    Builder builder(graph_, registry_, shapes_);
+    builder.SetInsertionPoint(node);
+    builder.SetOrigin(node->origin);
+    absl::StatusOr<std::vector<Argument>> results =
+        node->row->decompose(builder, OpArgs(node->row->parsed, node->arguments));
+    LATHE_RETURN_IF_ERROR(builder.status());
+    if (!results.ok()) return results.status();
+    if (results->size() < node->results.size()) {
+      return Internal(node->op, ": its decomposition has ", results->size(), " results, not ",
+                      node->results.size());
+    }
+    for (Node* n = previous == nullptr ? graph_.first() : previous->next; n != node; n = n->next) {
+      depth_[n] = depth + 1;
+      n->tags = node->tags;
+    }
+    for (size_t i = 0; i < node->results.size(); ++i) {
+      Argument& result = (*results)[i];
+      if (result.is_value()) result = KeepLayout(builder, result.value(), *node->results[i]);
+      ReplaceWith(graph_, node->results[i], result);
+    }
+    LATHE_RETURN_IF_ERROR(builder.status());
+    EraseReplaced(graph_, node, *results, first_new_id);
+    return absl::OkStatus();
+  }
+
+  // Later nodes were typed for the strides of the replaced result. A composite's result may be a
+  // view, which no copy may replace: then types are inferred anew.
+  Argument KeepLayout(Builder& builder, Value* value, const Value& replaced) {
+    if (!value->type.is_tensor() || !replaced.type.is_tensor() || !replaced.is_used() ||
+        value->type == replaced.type) {
+      return Argument::Of(value);
+    }
+    if (keep_views_) {
+      stale_types_ = true;
+      return Argument::Of(value);
+    }
+    return Argument::Of(WithLayout(builder, value, replaced.type.tensor()));
+  }
+
+  Graph& graph_;
+  const OpRegistry& registry_;
+  ShapeEnv& shapes_;
+  const std::function<bool(const OpRow&)> chosen_;
+  const bool keep_views_;
+  bool stale_types_ = false;
+  absl::flat_hash_map<const Node*, int> depth_;
+};
+
+absl::StatusOr<bool> DecomposeAll(Program& program, const OpRegistry& registry,
+                                  const std::function<bool(const OpRow&)>& chosen,
+                                  bool keep_views) {
+  bool changed = false;
+  for (Graph* graph : AllGraphs(program)) {
+    LATHE_ASSIGN_OR_RETURN(bool graph_changed,
+                           Decomposer(*graph, registry, *program.shapes, chosen, keep_views).Run());
+    changed |= graph_changed;
+  }
+  return changed;
+}
+
+}  // namespace
+
+Pass DecomposeCompositesPass() {
+  return {"decompose_composites", "replaces composite operators, keeping views",
+          [](Program& program, const OpRegistry& registry) {
+            return DecomposeAll(
+                program, registry, [](const OpRow& row) { return row.composite; }, true);
+          }};
+}
+
+Pass DecomposePass() {
+  return {"decompose", "replaces operators that have a decomposition and no lowering",
+          [](Program& program, const OpRegistry& registry) {
+            return DecomposeAll(
+                program, registry, [](const OpRow& row) { return !row.lower; }, false);
+          }};
+}
+
+}  // namespace lathe

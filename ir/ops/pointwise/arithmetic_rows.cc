@@ -1,0 +1,264 @@
+// Sums, products, quotients, powers, extremes.
+
+#include "dtypes/base/status.h"
+#include "ir/ops/pointwise/parts.h"
+#include "ir/ops/result_rules.h"
+
+namespace lathe {
+namespace {
+
+// a + alpha * b, `alpha` the number argument `i`.
+OpsValue AddScaled(const PointwiseCall& c, OpsValue a, OpsValue b, int i) {
+  bool is_one =
+      !c.args.ScalarExpr(i) && !c.args.Number(i).is_complex() && c.args.Number(i) == Scalar(1);
+  return c.ops.Add(a, is_one ? b : c.ops.Mul(c.Number(i), b));
+}
+
+OpsValue SubScaled(const PointwiseCall& c, OpsValue a, OpsValue b, int i) {
+  bool is_one =
+      !c.args.ScalarExpr(i) && !c.args.Number(i).is_complex() && c.args.Number(i) == Scalar(1);
+  return c.ops.Sub(a, is_one ? b : c.ops.Mul(c.Number(i), b));
+}
+
+// As `rule`, and a float alpha (argument `i`) only with floats.
+DTypeRule WithAlpha(DTypeRule rule, int i) {
+  return [rule, i](const OpArgs& args,
+                   absl::Span<const int> operands) -> absl::StatusOr<PointwiseDTypes> {
+    LATHE_ASSIGN_OR_RETURN(PointwiseDTypes dtypes, rule(args, operands));
+    if (IsIntegral(dtypes.common) && IsFloat(NumberType(args, i))) {
+      return InvalidArgument(args.schema().name,
+                             ": for integral input tensors, argument alpha must not be a floating "
+                             "point number");
+    }
+    return dtypes;
+  };
+}
+
+std::vector<OpRow> SumRows() {
+  PointwiseBody add = [](const PointwiseCall& c) { return AddScaled(c, c[0], c[1], 2); };
+  PointwiseBody sub = [](const PointwiseCall& c) { return SubScaled(c, c[0], c[1], 2); };
+  PointwiseBody rsub = [](const PointwiseCall& c) { return SubScaled(c, c[1], c[0], 2); };
+  DTypeRule all = WithAlpha(Promote(), 2), numbers = WithAlpha(Promote(kTakesNumbers), 2);
+  return {
+      Binary("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+             "self + alpha * other.", all, add),
+      Binary("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+             "self + alpha * other.", all, add),
+      Binary("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+             "self - alpha * other.", numbers, sub),
+      Binary("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+             "self - alpha * other.", numbers, sub),
+      Binary("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+             "other - alpha * self.", numbers, rsub),
+      Binary("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+             "other - alpha * self.", numbers, rsub),
+  };
+}
+
+std::vector<OpRow> ProductRows() {
+  PointwiseBody addcmul = [](const PointwiseCall& c) {
+    return c.ops.Add(c[0], c.ops.Mul(c.ops.Mul(c.Number(3), c[1]), c[2]));
+  };
+  PointwiseBody addcdiv = [](const PointwiseCall& c) {
+    return c.ops.Add(c[0], c.ops.Div(c.ops.Mul(c.Number(3), c[1]), c[2]));
+  };
+  return {
+      Binary("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", "self * other; bool: and.",
+             Promote(), &OpsHandler::Mul, false),
+      Binary("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", "self * other; bool: and.",
+             Promote(), &OpsHandler::Mul, false),
+      Unary("square", "self * self.", Promote(),
+            [](const PointwiseCall& c) { return c.ops.Mul(c[0], c[0]); }),
+      Pointwise({.schema = "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, "
+                           "Scalar value=1) -> Tensor",
+                 .doc = "self + value * tensor1 * tensor2.",
+                 .operands = {0, 1, 2},
+                 .dtypes = Promote(kTakesNumbers),
+                 .body = addcmul}),
+      Pointwise({.schema = "aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, "
+                           "Scalar value=1) -> Tensor",
+                 .doc = "self + value * tensor1 / tensor2; floats alone.",
+                 .operands = {0, 1, 2},
+                 .dtypes = Promote({.boolean = false, .integer = false}),
+                 .body = addcdiv}),
+  };
+}
+
+// The rounding mode of a division; the mode is argument 2.
+DTypeRule DivisionDTypes() {
+  return [](const OpArgs& args, absl::Span<const int> operands) -> absl::StatusOr<PointwiseDTypes> {
+    if (args.IsNone(2)) return PromoteToFloat()(args, operands);
+    const std::string& mode = args.String(2);
+    if (mode != "floor" && mode != "trunc") {
+      return InvalidArgument(
+          "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+          "but found '",
+          mode, "'");
+    }
+    return Promote(kTakesRealNumbers)(args, operands);
+  };
+}
+
+OpsValue Divide(const PointwiseCall& c) {
+  if (c.args.IsNone(2)) return c.ops.Div(c[0], c[1]);
+  return c.args.String(2) == "floor" ? c.ops.FloorDiv(c[0], c[1]) : c.ops.TruncDiv(c[0], c[1]);
+}
+
+std::vector<OpRow> QuotientRows() {
+  return {
+      Binary("aten::div.Tensor(Tensor self, Tensor other) -> Tensor",
+             "The true quotient; integers give f32.", PromoteToFloat(), &OpsHandler::Div, false),
+      Binary("aten::div.Scalar(Tensor self, Scalar other) -> Tensor",
+             "The true quotient; integers give f32.", PromoteToFloat(), &OpsHandler::Div, false),
+      Binary("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+             "The quotient rounded down, to zero, or not at all. Integers fail on 0.",
+             DivisionDTypes(), Divide),
+      Binary("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+             "The quotient rounded down, to zero, or not at all. Integers fail on 0.",
+             DivisionDTypes(), Divide),
+      Binary("aten::floor_divide(Tensor self, Tensor other) -> Tensor",
+             "Python's //. Integers fail on 0.", Promote(kTakesRealNumbers), &OpsHandler::FloorDiv),
+      Binary("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+             "Python's //. Integers fail on 0.", Promote(kTakesRealNumbers), &OpsHandler::FloorDiv),
+      Binary("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+             "Python's %: the divisor's sign. Integers fail on 0.", Promote(kTakesRealNumbers),
+             &OpsHandler::Remainder),
+      Binary("aten::remainder.Scalar(Tensor self, Scalar other) -> Tensor",
+             "Python's %: the divisor's sign. Integers fail on 0.", Promote(kTakesRealNumbers),
+             &OpsHandler::Remainder),
+      Binary("aten::remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+             "Python's %: the divisor's sign. Integers fail on 0.", Promote(kTakesRealNumbers),
+             &OpsHandler::Remainder),
+      Binary("aten::fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+             "C's fmod: the dividend's sign. Integers fail on 0.", Promote(kTakesRealNumbers),
+             &OpsHandler::Fmod),
+      Binary("aten::fmod.Scalar(Tensor self, Scalar other) -> Tensor",
+             "C's fmod: the dividend's sign. Integers fail on 0.", Promote(kTakesRealNumbers),
+             &OpsHandler::Fmod),
+  };
+}
+
+DTypeRule TensorScalarPowDTypes() {
+  return [](const OpArgs& args, absl::Span<const int> operands) -> absl::StatusOr<PointwiseDTypes> {
+    LATHE_ASSIGN_OR_RETURN(PointwiseDTypes dtypes, Promote()(args, operands));
+    bool is_negative = !args.ScalarExpr(1) && args.Number(1).is_int() && args.Number(1) < Scalar(0);
+    if (IsIntegral(dtypes.common) && is_negative) {
+      return InvalidArgument("aten.pow: integers to negative integer powers are not allowed");
+    }
+    return dtypes;
+  };
+}
+
+// Small exponents as eager computes them.
+OpsValue PowScalar(const PointwiseCall& c) {
+  OpsHandler& ops = c.ops;
+  if (c.args.ScalarExpr(1) || c.args.Number(1).is_complex() || !IsFloat(c.dtype)) {
+    return ops.Pow(c[0], c[1]);
+  }
+  double exponent = c.args.Number(1).ToDouble();
+  OpsValue x = c[0];
+  if (exponent == 0.5) return ops.Sqrt(x);
+  if (exponent == 1) return x;
+  if (exponent == 2) return ops.Mul(x, x);
+  if (exponent == 3) return ops.Mul(ops.Mul(x, x), x);
+  if (exponent == -0.5) return ops.Rsqrt(x);
+  if (exponent == -1) return ops.Reciprocal(x);
+  if (exponent == -2) return ops.Reciprocal(ops.Mul(x, x));
+  return ops.Pow(x, c[1]);
+}
+
+std::vector<OpRow> PowerRows() {
+  return {
+      Binary("aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+             "self to the power of exponent; integers wrap.", Promote(), &OpsHandler::Pow),
+      Binary("aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+             "self to the power of exponent; integers wrap and refuse negative exponents.",
+             TensorScalarPowDTypes(), PowScalar),
+      Binary("aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+             "self to the power of exponent; integers wrap.", Promote(), &OpsHandler::Pow),
+      Binary("aten::hypot(Tensor self, Tensor other) -> Tensor", "sqrt(self^2 + other^2).",
+             Promote(kTakesFloat), &OpsHandler::Hypot),
+      Binary("aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", "self * 2^other.",
+             PromoteToFloat(kTakesReal),
+             [](const PointwiseCall& c) { return c.ops.Mul(c[0], c.ops.Exp2(c[1])); }),
+  };
+}
+
+// max(x, lower) then min(_, upper); either may be absent.
+OpsValue Clamp(const PointwiseCall& c) {
+  OpsValue x = c[0];
+  if (c.Has(1)) x = c.ops.Maximum(x, c[1]);
+  return c.Has(2) ? c.ops.Minimum(x, c[2]) : x;
+}
+
+DTypeRule ClampDTypes() {
+  return [](const OpArgs& args, absl::Span<const int> operands) -> absl::StatusOr<PointwiseDTypes> {
+    if (args.IsNone(1) && args.IsNone(2)) {
+      return InvalidArgument("torch.clamp: at least one of 'min' or 'max' must not be None");
+    }
+    return Promote(kTakesReal)(args, operands);
+  };
+}
+
+std::vector<OpRow> ExtremeRows() {
+  auto clamp = [](std::string schema) {
+    return Pointwise({.schema = std::move(schema),
+                      .doc = "Limited to [min, max]; max wins where min > max; NaN stays.",
+                      .operands = {0, 1, 2},
+                      .dtypes = ClampDTypes(),
+                      .body = Clamp,
+                      .round_scalars = true});
+  };
+  DTypeRule real = Promote(kTakesReal);
+  return {
+      Binary("aten::maximum(Tensor self, Tensor other) -> Tensor", "The larger; NaN wins.", real,
+             &OpsHandler::Maximum),
+      Binary("aten::minimum(Tensor self, Tensor other) -> Tensor", "The smaller; NaN wins.", real,
+             &OpsHandler::Minimum),
+      Binary("aten::fmax(Tensor self, Tensor other) -> Tensor", "The larger; a number beats NaN.",
+             real, &OpsHandler::Fmax),
+      Binary("aten::fmin(Tensor self, Tensor other) -> Tensor", "The smaller; a number beats NaN.",
+             real, &OpsHandler::Fmin),
+      clamp("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"),
+      clamp("aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"),
+      Binary("aten::clamp_min(Tensor self, Scalar min) -> Tensor", "At least min; NaN stays.", real,
+             &OpsHandler::Maximum),
+      Binary("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+             "At least min; NaN stays.", real, &OpsHandler::Maximum),
+      Binary("aten::clamp_max(Tensor self, Scalar max) -> Tensor", "At most max; NaN stays.", real,
+             &OpsHandler::Minimum),
+      Binary("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "At most max; NaN stays.",
+             real, &OpsHandler::Minimum),
+  };
+}
+
+// w < 0.5: a + w * (b - a); else b - (b - a) * (1 - w), so that w = 1 gives b.
+OpsValue Lerp(const PointwiseCall& c) {
+  OpsHandler& ops = c.ops;
+  OpsValue a = c[0], b = c[1], w = c[2];
+  OpsValue difference = ops.Sub(b, a);
+  OpsValue low = ops.Add(a, ops.Mul(w, difference));
+  OpsValue high = ops.Sub(b, ops.Mul(difference, ops.Sub(c.Constant(1), w)));
+  return ops.Where(ops.Lt(ops.Abs(w), c.Constant(0.5)), low, high);
+}
+
+std::vector<OpRow> LerpRows() {
+  auto lerp = [](std::string schema) {
+    return Pointwise({.schema = std::move(schema),
+                      .doc = "self + weight * (end - self); exact at both ends.",
+                      .operands = {0, 1, 2},
+                      .dtypes = OfOperand(0, kTakesFloat),
+                      .body = Lerp});
+  };
+  return {lerp("aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"),
+          lerp("aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor")};
+}
+
+}  // namespace
+
+std::vector<OpRow> ArithmeticRows() {
+  return Concatenate(
+      {SumRows(), ProductRows(), QuotientRows(), PowerRows(), ExtremeRows(), LerpRows()});
+}
+
+}  // namespace lathe

@@ -7,6 +7,7 @@
 #include "dtypes/base/status.h"
 #include "gtest/gtest.h"
 #include "runtime/tensor/device.h"
+#include "runtime/tensor/dlpack.h"
 
 namespace lathe {
 namespace {
@@ -163,6 +164,62 @@ TEST(Tensor, ScalarsAndIndexes) {
   EXPECT_EQ(t.At({1, 0}), Scalar(3.0));
   t.SetLinear(1, 9);
   EXPECT_EQ(t.At({0, 1}), Scalar(9.0));
+}
+
+TEST(DLPack, GoesOutAndComesBackWithoutACopy) {
+  const std::vector<DType> dtypes = {DType::kBool, DType::kU64, DType::kBF16, DType::kF8E5M2,
+                                     DType::kC64};
+  for (DType dtype : dtypes) {
+    Tensor tensor = Random(dtype, {3, 4}, {1, 3}, 2, 5);
+    std::weak_ptr<Storage> storage = tensor.storage();
+    const std::string type = TypeString(tensor.AsStrided({3, 4}, {1, 3}, 0));
+    const void* data = tensor.data();
+    const Scalar element = tensor.AtLinear(5);
+    absl::StatusOr<DLManagedTensorVersioned*> managed = ToDLPackVersioned(tensor);
+    ASSERT_TRUE(managed.ok()) << managed.status();
+    tensor = Tensor();
+    absl::StatusOr<Tensor> back = FromDLPack(*managed);
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(TypeString(*back), type);
+    EXPECT_EQ(back->data(), data);
+    EXPECT_TRUE(back->AtLinear(5).Identical(element));
+    EXPECT_FALSE(storage.expired());
+    *back = Tensor();
+    EXPECT_TRUE(storage.expired());
+  }
+}
+
+TEST(DLPack, RefusesWhatItCannotHold) {
+  EXPECT_EQ(ToDLPack(Tensor::Zeros(DType::kU3, {4})).status().code(),
+            absl::StatusCode::kUnimplemented);
+  int64_t shape[] = {2, 2}, strides[] = {2, 1};
+  float data[4] = {1, 2, 3, 4};
+  static int deleted;
+  deleted = 0;
+  DLManagedTensor managed = {{data, {1, 0}, 2, {2, 32, 1}, shape, nullptr, 0},
+                             nullptr,
+                             [](DLManagedTensor*) { ++deleted; }};
+  auto status_with = [&managed](auto change) {
+    DLManagedTensor changed = managed;
+    change(changed.dl_tensor);
+    return FromDLPack(&changed).status().code();
+  };
+  using absl::StatusCode;
+  EXPECT_EQ(status_with([](DLTensor& t) { t.dtype.lanes = 4; }), StatusCode::kUnimplemented);
+  EXPECT_EQ(status_with([](DLTensor& t) { t.dtype.bits = 4; }), StatusCode::kUnimplemented);
+  EXPECT_EQ(status_with([](DLTensor& t) { t.device.device_type = 7; }), StatusCode::kUnimplemented);
+  EXPECT_EQ(status_with([](DLTensor& t) { t.ndim = -1; }), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status_with([](DLTensor& t) { t.data = nullptr; }), StatusCode::kInvalidArgument);
+  strides[0] = INT64_MAX;
+  EXPECT_EQ(status_with([&](DLTensor& t) { t.strides = strides; }), StatusCode::kInvalidArgument);
+  strides[0] = -2;
+  EXPECT_EQ(status_with([&](DLTensor& t) { t.strides = strides; }), StatusCode::kInvalidArgument);
+  shape[0] = -2;
+  EXPECT_EQ(status_with([](DLTensor&) {}), StatusCode::kInvalidArgument);
+  EXPECT_EQ(deleted, 0);
+  shape[0] = 2;
+  { EXPECT_EQ(FromDLPack(&managed)->At({1, 0}), Scalar(3.0)); }
+  EXPECT_EQ(deleted, 1);
 }
 
 }  // namespace

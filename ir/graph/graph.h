@@ -204,6 +204,8 @@ class Graph {
   Node* first() const { return first_; }
   Node* last() const { return last_; }
   int64_t node_count() const { return node_count_; }
+  // The id of the next node to be made: what is new since a moment has at least its next_id().
+  int64_t next_id() const { return next_id_; }
   // Nodes in order; safe against erasing or inserting at the current node while iterating.
   std::vector<Node*> nodes() const;
 

@@ -76,8 +76,9 @@ struct SpecAxis {
   AxisKind kind = AxisKind::kParallel;
 };
 
-// A value kept between stages of one outer iteration: a scalar (no axes), or an array over parallel
-// inner axes (indexes into KernelSpec::axes).
+// A value kept between stages of one outer iteration: a scalar (no axes), or an array over inner
+// axes (indexes into KernelSpec::axes). Stages over the same axes see the same element at the same
+// index.
 struct SpecLocal {
   DType dtype = DType::kF32;
   std::vector<int> axes;

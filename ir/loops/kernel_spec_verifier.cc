@@ -151,17 +151,21 @@ class StageVerifier {
     if (local.dtype != (is_store ? dtype(op, 0) : op.dtype)) {
       return Internal("kernel: the local holds ", absl::string_view(Name(local.dtype)));
     }
-    const std::vector<int> parallel = Sorted(ParallelAxes(spec_, stage_));
+    // A local with reduce axes keeps every element; one without, what is left after reducing.
+    const bool every_element = KeepsEveryElement(spec_, local);
+    const std::vector<int> stage_axes =
+        Sorted(every_element ? stage_.axes : ParallelAxes(spec_, stage_));
     if (is_store) {
-      if (Sorted(local.axes) != parallel) {
-        return Internal("kernel: a local's axes are the parallel axes of the stage that stores it");
+      if (Sorted(local.axes) != stage_axes) {
+        return Internal("kernel: a local's axes are ", every_element ? "all" : "the parallel",
+                        " axes of the stage that stores it");
       }
       stored_locals_[op.buffer] = true;
       return absl::OkStatus();
     }
     if (!stored_locals_[op.buffer]) return Internal("kernel: the local has no value yet");
     const std::vector<int> axes = Sorted(local.axes);
-    if (!std::includes(parallel.begin(), parallel.end(), axes.begin(), axes.end())) {
+    if (!std::includes(stage_axes.begin(), stage_axes.end(), axes.begin(), axes.end())) {
       return Internal("kernel: the local has axes that the stage lacks");
     }
     return absl::OkStatus();

@@ -1,5 +1,7 @@
 #include "ir/loops/stage_phases.h"
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_set.h"
 #include "symbolic/evaluate.h"
 
@@ -24,6 +26,11 @@ std::vector<int> ParallelAxes(const KernelSpec& spec, const SpecStage& stage) {
   return AxesOf(spec, stage, AxisKind::kParallel);
 }
 
+bool KeepsEveryElement(const KernelSpec& spec, const SpecLocal& local) {
+  return std::any_of(local.axes.begin(), local.axes.end(),
+                     [&](int axis) { return spec.axes[axis].kind == AxisKind::kReduce; });
+}
+
 std::vector<OpPhase> StagePhases(const KernelSpec& spec, const SpecStage& stage) {
   absl::flat_hash_set<Expr> varying;  // reduce axes and checked indices
   for (int axis : ReduceAxes(spec, stage)) varying.insert(spec.axes[axis].symbol);
@@ -45,7 +52,11 @@ std::vector<OpPhase> StagePhases(const KernelSpec& spec, const SpecStage& stage)
         }
         break;
       case OpKind::kStoreLocal:
-        phase = reduces ? OpPhase::kReduced : OpPhase::kElement;
+        phase = reduces && !KeepsEveryElement(spec, spec.locals[op.buffer]) ? OpPhase::kReduced
+                                                                            : OpPhase::kElement;
+        break;
+      case OpKind::kLoadLocal:
+        if (KeepsEveryElement(spec, spec.locals[op.buffer])) phase = OpPhase::kElement;
         break;
       case OpKind::kIndirect:
         varying.insert(op.symbol);

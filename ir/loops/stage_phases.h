@@ -16,8 +16,12 @@ enum class OpPhase : uint8_t {
   kReduced,  // after the reduction, once for every position of the parallel axes
 };
 
-// The phase of each operation. StoreLocal in a stage with reduce axes is kReduced. A Reduce is
-// kElement; what uses its result is kReduced.
+// True for a local whose axes include a reduce axis: it is stored and loaded element by element.
+bool KeepsEveryElement(const KernelSpec& spec, const SpecLocal& local);
+
+// The phase of each operation. In a stage with reduce axes, StoreLocal and LoadLocal are kElement
+// for a local that keeps every element; any other StoreLocal is kReduced, any other LoadLocal
+// kUniform. A Reduce is kElement; what uses its result is kReduced.
 std::vector<OpPhase> StagePhases(const KernelSpec& spec, const SpecStage& stage);
 
 // The stage's reduce axes and parallel axes (indexes into KernelSpec::axes), outer to inner.

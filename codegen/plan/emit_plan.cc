@@ -177,7 +177,10 @@ class PlanEmitter {
     if (auto it = slots_.find(value); it != slots_.end()) return it->second;
     if (root == value) return Internal("no buffer was made for %", value->name);
     LATHE_ASSIGN_OR_RETURN(TensorSlot base, Slot(root));
-    LATHE_ASSIGN_OR_RETURN(TensorSlot slot, ViewOver(base, value->type.tensor()));
+    TensorType type = value->type.tensor();
+    // Views of what a callback made count from that tensor's first element.
+    if (callback_results_.contains(root)) type.offset = type.offset - root->type.tensor().offset;
+    LATHE_ASSIGN_OR_RETURN(TensorSlot slot, ViewOver(base, type));
     slots_[value] = slot;
     return slot;
   }
@@ -264,6 +267,7 @@ class PlanEmitter {
     const TensorType& type = value->type.tensor();
     input->dtype = type.dtype;
     input->rank = type.rank();
+    input->expected_offset = type.offset.AsInt().value_or(0);
     input->tensor = plan_.tensor_count++;
     slots_[value] = input->tensor;
     for (int d = 0; d < type.rank(); ++d) {
@@ -479,6 +483,7 @@ class PlanEmitter {
         AddKnownInteger(size, &callback);
       }
       slots_[result] = plan_.tensor_count++;
+      callback_results_.insert(result);
       step.outputs.push_back(slots_[result]);
     }
     LATHE_RETURN_IF_ERROR(Registers(callback.integers, &step.integers));
@@ -845,6 +850,7 @@ class PlanEmitter {
   RegisterFile registers_;
   ViewRoots roots_;
   absl::flat_hash_set<const Value*> escapes_;
+  absl::flat_hash_set<const Value*> callback_results_;
   absl::flat_hash_map<const Value*, TensorSlot> slots_;
   absl::flat_hash_map<TensorSlot, StorageSlot> storage_of_slot_;
   absl::flat_hash_map<StorageSlot, std::pair<int32_t, size_t>> pieces_;

@@ -201,6 +201,18 @@ bool IsGenerator(const LoopGraph& loops, const Value* value) {
   return true;
 }
 
+OpsValue RecordReduce(OpsHandler& ops, TensorReader& reader, const LoopNode& node, Index domain) {
+  const ReductionLoops& loops = node.reduction();
+  const Index kept(domain.data(), node.kept_rank);
+  const Index reduced(domain.data() + node.kept_rank, domain.size() - node.kept_rank);
+  const OpsValue value = loops.body(ops, reader, kept, reduced);
+  OpsValue position;
+  if (loops.kind == ReduceKind::kArgMax || loops.kind == ReduceKind::kArgMin) {
+    position = ops.IndexExpr(loops.position(kept, reduced), DType::kI64);
+  }
+  return ops.Reduce(loops.kind, value, position);
+}
+
 NodeAccess AccessOf(const LoopGraph& loops, const LoopNode& node) {
   ExprContext& context = loops.shapes->context();
   std::vector<Expr> symbols = DomainSymbols(context, node.domain.size());
@@ -214,16 +226,11 @@ NodeAccess AccessOf(const LoopGraph& loops, const LoopNode& node) {
   if (node.kind == LoopNode::Kind::kPointwise) {
     result = node.pointwise().body(recorder, reader, index);
   } else {
-    const ReductionLoops& reduction = node.reduction();
-    const Index kept(index.data(), node.kept_rank);
-    const Index reduced(index.data() + node.kept_rank, index.size() - node.kept_rank);
-    OpsValue position;
-    result = reduction.body(recorder, reader, kept, reduced);
-    if (reduction.position) {
-      position = recorder.IndexExpr(reduction.position(kept, reduced), DType::kI64);
+    result = RecordReduce(recorder, reader, node, index);
+    if (node.reduction().finish) {
+      const Index kept(index.data(), node.kept_rank);
+      result = node.reduction().finish(recorder, reader, result, kept);
     }
-    result = recorder.Reduce(reduction.kind, result, position);
-    if (reduction.finish) result = reduction.finish(recorder, reader, result, kept);
   }
   recorder.StoreLocal(0, result);
   NodeAccess access;

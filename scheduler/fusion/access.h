@@ -38,6 +38,9 @@ std::vector<Expr> DomainSymbols(ExprContext& context, size_t rank);
 // Position of a logical index of `value` (a view or not) in its root's buffer, by strides.
 Expr PositionInRoot(const LoopGraph& loops, Value* value, Index index);
 
+// The Reduce operation of a reduction node at an index of its domain.
+OpsValue RecordReduce(OpsHandler& ops, TensorReader& reader, const LoopNode& node, Index domain);
+
 // Records the node's body once. Producers that read nothing (fills, ranges) are computed in place.
 NodeAccess AccessOf(const LoopGraph& loops, const LoopNode& node);
 

@@ -375,17 +375,8 @@ class KernelBuilder {
   }
 
   void RecordReduction(Recording& r, Member& m) {
-    const LoopNode& n = node(m);
-    const ReductionLoops& loops = n.reduction();
     PrepareForwarded(r, m);
-    const Index kept(m.domain_index.data(), n.kept_rank);
-    const Index reduced(m.domain_index.data() + n.kept_rank, m.domain_index.size() - n.kept_rank);
-    const OpsValue value = loops.body(r.recorder, *r.reader, kept, reduced);
-    OpsValue position;
-    if (loops.position) {
-      position = r.recorder.IndexExpr(loops.position(kept, reduced), DType::kI64);
-    }
-    const OpsValue total = r.recorder.Reduce(loops.kind, value, position);
+    const OpsValue total = RecordReduce(r.recorder, *r.reader, node(m), m.domain_index);
     m.raw_local = NewLocal(r.recorder.dtype(total), {});
     r.recorder.StoreLocal(m.raw_local, total);
   }

@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "codegen/plan/emit_plan.h"
+#include "ir/ops/registry.h"
+#include "ir/passes/pipeline.h"
+#include "ir/text/parser.h"
+#include "ir/text/printer.h"
+#include "scheduler/schedule_graph.h"
+
+namespace lathe {
+namespace {
+
+struct Scheduled {
+  Program program;
+  EmittedPlan emitted;
+  const Schedule& schedule() const { return emitted.schedules.back(); }
+};
+
+Scheduled MustSchedule(absl::string_view text) {
+  absl::StatusOr<Program> program = ParseProgram(text, OpRegistry::Builtin());
+  EXPECT_TRUE(program.ok()) << program.status();
+  if (!program.ok()) return {};
+  absl::Status passed = RunPasses(*program, OpRegistry::Builtin(), InferencePasses());
+  EXPECT_TRUE(passed.ok()) << passed;
+  absl::StatusOr<EmittedPlan> emitted = EmitPlan(*program);
+  EXPECT_TRUE(emitted.ok()) << emitted.status() << "\n" << PrintProgram(*program);
+  if (!emitted.ok()) return {};
+  for (const KernelSpec& spec : emitted->kernels) {
+    const absl::Status valid = VerifyKernelSpec(spec);
+    EXPECT_TRUE(valid.ok()) << valid << "\n" << ToString(spec);
+  }
+  return {*std::move(program), *std::move(emitted)};
+}
+
+int KernelCount(const Schedule& schedule) {
+  int count = 0;
+  for (const ScheduledStep& step : schedule.steps) {
+    count += std::holds_alternative<ScheduledKernel>(step);
+    if (const auto* call = std::get_if<ScheduledExtern>(&step)) {
+      count += static_cast<int>(call->epilogues.size());
+    }
+  }
+  return count;
+}
+
+std::string Everything(const Scheduled& s) {
+  std::string text = PrintProgram(s.program) + ToString(s.schedule());
+  for (const KernelSpec& spec : s.emitted.kernels) text += ToString(spec);
+  return text;
+}
+
+void ExpectKernels(int kernels, absl::string_view text) {
+  const Scheduled s = MustSchedule(text);
+  if (s.emitted.schedules.empty()) return;
+  EXPECT_EQ(KernelCount(s.schedule()), kernels) << Everything(s);
+}
+
+TEST(Schedule, AChainIsOneKernel) {
+  ExpectKernels(1, R"(graph @f(%x: f32[s0, 64], %y: f32[64]) where 1 <= s0 {
+    %a = aten.add.Tensor(%x, %y)
+    %b = aten.exp(%a)
+    %c = aten.mul.Tensor(%b, %x)
+    return %c
+  })");
+}
+
+TEST(Schedule, AValueUsedTwiceIsComputedOnce) {
+  ExpectKernels(1, R"(graph @f(%x: f32[8, 64]) {
+    %a = aten.exp(%x)
+    %b = aten.mul.Tensor(%a, %x)
+    %c = aten.add.Tensor(%a, %b)
+    return %b, %c
+  })");
+}
+
+TEST(Schedule, AReductionTakesItsProducersAndConsumers) {
+  ExpectKernels(1, R"(graph @f(%x: f32[s0, 64]) where 1 <= s0 {
+    %e = aten.exp(%x)
+    %m = aten.amax(%e, [-1], true)
+    %s = aten.sub.Tensor(%e, %m)
+    %t = aten.sum.dim_IntList(%s, [-1], true)
+    %d = aten.div.Tensor(%s, %t)
+    return %d
+  })");
+}
+
+TEST(Schedule, DifferentRowsAreTwoKernels) {
+  ExpectKernels(2, R"(graph @f(%x: f32[16, 64]) {
+    %a = aten.sum.dim_IntList(%x, [1], true)
+    %b = aten.mul.Tensor(%x, %a)
+    %c = aten.exp(%b)
+    %d = aten.sum.dim_IntList(%c, [0], true)
+    return %d
+  })");
+}
+
+}  // namespace
+}  // namespace lathe

@@ -1,0 +1,140 @@
+// Steps that call what is no kernel: externs and callbacks.
+
+#include <memory>
+#include <vector>
+
+#include "dtypes/base/status.h"
+#include "runtime/executor/launch.h"
+
+namespace lathe::executor {
+namespace {
+
+std::vector<Tensor> Tensors(Frame& frame, const std::vector<TensorSlot>& slots) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(slots.size());
+  for (const TensorSlot t : slots) tensors.push_back(t < 0 ? Tensor() : frame.SlotAt(t).AsTensor());
+  return tensors;
+}
+std::vector<int64_t> Integers(const Frame& frame, const std::vector<Register>& registers) {
+  std::vector<int64_t> integers;
+  integers.reserve(registers.size());
+  for (const Register r : registers) integers.push_back(frame.Get(r));
+  return integers;
+}
+
+// Puts tensors that were made for the plan into its slots.
+absl::Status TakeOutputs(const std::vector<Tensor>& made, const std::vector<TensorSlot>& slots,
+                         Frame& frame) {
+  if (made.size() != slots.size()) {
+    return Internal("gave ", made.size(), " tensors, not ", slots.size());
+  }
+  for (size_t k = 0; k < made.size(); ++k) {
+    if (!made[k].is_defined()) return Internal("left result ", k, " undefined");
+    if (made[k].device() != Device::Cpu()) return Internal("result ", k, " is not on the CPU");
+    frame.SetTensor(slots[k], made[k], made[k].offset());
+  }
+  return absl::OkStatus();
+}
+
+class CallExtern final : public Step {
+ public:
+  CallExtern(const ExternStep& step, const Extern* function, const Program& program, Code& code)
+      : step_(step), function_(function), attributes_(ParseExternAttributes(step.attributes)) {
+    for (const LaunchStep& epilogue : step.epilogues)
+      epilogues_.emplace_back(epilogue, program, code);
+  }
+
+  absl::Status Run(Frame& frame, Context& context) const override {
+    const std::vector<Tensor> inputs = Tensors(frame, step_.inputs);
+    std::vector<Tensor> outputs =
+        step_.allocates ? std::vector<Tensor>(step_.outputs.size()) : Tensors(frame, step_.outputs);
+    const std::vector<int64_t> integers = Integers(frame, step_.integers);
+    ExternCall call;
+    call.inputs = inputs;
+    call.outputs = absl::MakeSpan(outputs);
+    call.integers = integers;
+    call.attributes = &attributes_;
+    call.pool = context.program().pool;
+    Epilogue epilogue;
+    const bool by_rows = !epilogues_.empty() && function_->has_row_epilogue();
+    if (by_rows) {
+      LATHE_RETURN_IF_ERROR(PrepareEpilogue(frame, context, epilogue));
+      call.epilogue = [&epilogue](int64_t begin, int64_t end, int worker) {
+        return epilogue.Run(begin, end, worker);
+      };
+    }
+    if (absl::Status status = function_->Run(call); !status.ok()) {
+      return AtNode(std::move(status), step_.node, step_.source);
+    }
+    for (size_t k = 0; !by_rows && k < epilogues_.size(); ++k) {
+      LATHE_RETURN_IF_ERROR(epilogues_[k].Run(frame, context));
+    }
+    if (!step_.allocates) return absl::OkStatus();
+    return AtNode(TakeOutputs(outputs, step_.outputs, frame), step_.node, step_.source);
+  }
+
+ private:
+  struct Epilogue {
+    std::vector<Launch::Ready> launches;
+    char* scratch = nullptr;
+    int64_t stride = 0;
+    absl::Status Run(int64_t begin, int64_t end, int worker) const {
+      char* own = scratch == nullptr ? nullptr : scratch + worker * stride;
+      for (const Launch::Ready& ready : launches) {
+        LATHE_RETURN_IF_ERROR(Launch::RunRange(ready, own, begin, end));
+      }
+      return absl::OkStatus();
+    }
+  };
+
+  absl::Status PrepareEpilogue(Frame& frame, Context& context, Epilogue& epilogue) const {
+    int64_t scratch_bytes = 0;
+    for (const Launch& launch : epilogues_) {
+      epilogue.launches.push_back(launch.Gather(frame));
+      scratch_bytes = std::max(scratch_bytes, epilogue.launches.back().scratch_bytes);
+    }
+    if (scratch_bytes == 0) return absl::OkStatus();
+    epilogue.scratch = context.Scratch(scratch_bytes);
+    epilogue.stride = Context::ScratchStride(scratch_bytes);
+    return epilogue.scratch == nullptr ? OutOfScratch(scratch_bytes) : absl::OkStatus();
+  }
+
+  const ExternStep& step_;
+  const Extern* const function_;
+  const ExternAttributes attributes_;
+  std::vector<Launch> epilogues_;
+};
+
+class CallOpaque final : public Step {
+ public:
+  CallOpaque(const OpaqueStep& step, const OpaqueFunction& function)
+      : step_(step), function_(function) {}
+
+  absl::Status Run(Frame& frame, Context&) const override {
+    const std::vector<Tensor> inputs = Tensors(frame, step_.inputs);
+    const std::vector<int64_t> integers = Integers(frame, step_.integers);
+    std::vector<Tensor> outputs;
+    absl::Status status = function_(inputs, integers, &outputs);
+    if (status.ok()) status = TakeOutputs(outputs, step_.outputs, frame);
+    return status.ok() ? status : AtNode(std::move(status), step_.node, step_.source);
+  }
+
+ private:
+  const OpaqueStep& step_;
+  const OpaqueFunction& function_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Step>> MakeStep(const ExternStep& step, const Program& program,
+                                               Code& code) {
+  const Extern* function = FindExtern(step.id);
+  if (function == nullptr) return NotFound("there is no extern '", step.id, "'");
+  return std::make_unique<CallExtern>(step, function, program, code);
+}
+
+std::unique_ptr<Step> MakeStep(const OpaqueStep& step, const Program& program) {
+  return std::make_unique<CallOpaque>(step, program.callbacks[static_cast<size_t>(step.callback)]);
+}
+
+}  // namespace lathe::executor

@@ -1,0 +1,99 @@
+// Steps that run sub-plans.
+
+#include <bit>
+#include <vector>
+
+#include "dtypes/base/status.h"
+#include "runtime/executor/program.h"
+
+namespace lathe::executor {
+namespace {
+
+std::vector<Tensor> Tensors(Frame& frame, const std::vector<TensorSlot>& slots) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(slots.size());
+  for (const TensorSlot t : slots) tensors.push_back(frame.SlotAt(t).AsTensor());
+  return tensors;
+}
+std::vector<int64_t> Scalars(const Frame& frame, const std::vector<Register>& registers) {
+  std::vector<int64_t> values;
+  for (const Register r : registers) values.push_back(frame.Get(r));
+  return values;
+}
+
+// A number that a sub-plan gives becomes a tensor without dimensions.
+absl::StatusOr<Tensor> AsTensor(const RunValue& value) {
+  if (const Scalar* scalar = std::get_if<Scalar>(&value)) {
+    const DType dtype = scalar->is_bool()    ? DType::kBool
+                        : scalar->is_float() ? DType::kF64
+                                             : DType::kI64;
+    return Tensor::FromScalar(dtype, *scalar);
+  }
+  const Tensor& tensor = std::get<Tensor>(value);
+  if (!tensor.is_defined()) return Internal("a sub-plan gave nothing where a tensor is expected");
+  return tensor;
+}
+
+class Cond final : public Step {
+ public:
+  explicit Cond(const CondStep& step) : step_(step) {}
+  absl::Status Run(Frame& frame, Context& context) const override {
+    const int32_t branch = step_.branches[frame.Get(step_.predicate) != 0 ? 0 : 1];
+    const std::vector<Tensor> inputs = Tensors(frame, step_.inputs);
+    LATHE_ASSIGN_OR_RETURN(const std::vector<RunValue> results,
+                           context.Call(branch, inputs, Scalars(frame, step_.scalar_inputs)));
+    for (size_t k = 0; k < results.size(); ++k) {
+      LATHE_ASSIGN_OR_RETURN(const Tensor tensor, AsTensor(results[k]));
+      frame.SetTensor(step_.outputs[k], tensor, tensor.offset());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const CondStep& step_;
+};
+
+class While final : public Step {
+ public:
+  explicit While(const WhileStep& step) : step_(step) {}
+  absl::Status Run(Frame& frame, Context& context) const override {
+    std::vector<Tensor> state = Tensors(frame, step_.carried);
+    const std::vector<Tensor> additional = Tensors(frame, step_.additional);
+    state.insert(state.end(), additional.begin(), additional.end());
+    const std::vector<int64_t> scalars = Scalars(frame, step_.scalar_inputs);
+    for (;;) {
+      LATHE_ASSIGN_OR_RETURN(const std::vector<RunValue> condition,
+                             context.Call(step_.condition, state, scalars));
+      LATHE_ASSIGN_OR_RETURN(const bool more, IsTrue(condition[0]));
+      if (!more) break;
+      LATHE_ASSIGN_OR_RETURN(const std::vector<RunValue> next,
+                             context.Call(step_.body, state, scalars));
+      for (size_t k = 0; k < next.size(); ++k) {
+        LATHE_ASSIGN_OR_RETURN(state[k], AsTensor(next[k]));
+      }
+    }
+    for (size_t k = 0; k < step_.outputs.size(); ++k) {
+      frame.SetTensor(step_.outputs[k], state[k], state[k].offset());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static absl::StatusOr<bool> IsTrue(const RunValue& value) {
+    if (const Scalar* scalar = std::get_if<Scalar>(&value)) return scalar->ToBool();
+    const Tensor& tensor = std::get<Tensor>(value);
+    if (!tensor.is_defined() || tensor.numel() != 1) {
+      return InvalidArgument("the condition of a loop is not one number");
+    }
+    return tensor.AtLinear(0).ToBool();
+  }
+
+  const WhileStep& step_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> MakeStep(const CondStep& step) { return std::make_unique<Cond>(step); }
+std::unique_ptr<Step> MakeStep(const WhileStep& step) { return std::make_unique<While>(step); }
+
+}  // namespace lathe::executor

@@ -1,0 +1,119 @@
+#include "runtime/executor/launch.h"
+
+#include <algorithm>
+
+#include "dtypes/base/status.h"
+#include "runtime/executor/first_error.h"
+
+namespace lathe::executor {
+namespace {
+
+// Scratch of a call over the whole range, beyond which the range is taken grain by grain.
+constexpr int64_t kWholeScratch = int64_t{1} << 16;
+
+class LaunchWhole final : public Step {
+ public:
+  LaunchWhole(const LaunchStep& step, const Program& program, Code& code)
+      : launch_(step, program, code) {}
+  absl::Status Run(Frame& frame, Context& context) const override {
+    return launch_.Run(frame, context);
+  }
+
+ private:
+  const Launch launch_;
+};
+
+}  // namespace
+
+absl::Status OutOfScratch(int64_t bytes) {
+  return ResourceExhausted("no memory for the scratch of a kernel, ", bytes, " bytes a worker");
+}
+
+Launch::Launch(const LaunchStep& step, const Program& program, Code& code)
+    : step_(step),
+      kernel_(program.kernels[static_cast<size_t>(step.kernel)]),
+      info_(program.plan.kernels[static_cast<size_t>(step.kernel)]),
+      place_(code.launches++) {}
+
+Launch::Ready Launch::Gather(Frame& frame) const {
+  LaunchArguments& arguments = frame.launches[place_];
+  arguments.buffers.resize(step_.buffers.size());
+  for (size_t k = 0; k < step_.buffers.size(); ++k) {
+    arguments.buffers[k] = frame.SlotAt(step_.buffers[k]).data;
+  }
+  arguments.scalars.resize(step_.scalars.size());
+  for (size_t k = 0; k < step_.scalars.size(); ++k) {
+    arguments.scalars[k] = frame.Get(step_.scalars[k]);
+  }
+  Ready ready{this, kernel_.Get(), &arguments, frame.Get(step_.extent), 0, 0};
+  const int64_t* scalars = arguments.scalars.data();
+  ready.chunk = std::max<int64_t>(ready.extent, 1);
+  ready.scratch_bytes = ready.kernel->ScratchBytes(scalars, ready.chunk);
+  if (ready.scratch_bytes > kWholeScratch && info_.grain < ready.chunk) {
+    ready.chunk = info_.grain;
+    ready.scratch_bytes = ready.kernel->ScratchBytes(scalars, ready.chunk);
+  }
+  return ready;
+}
+
+absl::Status Launch::RunRange(const Ready& ready, char* scratch, int64_t begin, int64_t end) {
+  LatheKernelError error{};
+  LatheKernelArgs args{ready.arguments->buffers.data(),
+                       ready.arguments->scalars.data(),
+                       begin,
+                       end,
+                       scratch,
+                       &error};
+  for (; args.begin < end; args.begin = args.end) {
+    args.end = std::min(end, args.begin + ready.chunk);
+    const int32_t code = ready.kernel->Call(args);
+    if (__builtin_expect(code != kLatheOk, 0)) return ready.launch->Error(code, error.value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Launch::Run(Frame& frame, Context& context) const {
+  const Ready ready = Gather(frame);
+  if (ready.extent <= 0) return absl::OkStatus();
+  char* scratch = nullptr;
+  if (ready.scratch_bytes > 0) {
+    scratch = context.Scratch(ready.scratch_bytes);
+    if (scratch == nullptr) return OutOfScratch(ready.scratch_bytes);
+  }
+  ThreadPool* pool = context.program().pool;
+  if (pool == nullptr || ready.extent <= info_.grain) {
+    return RunRange(ready, scratch, 0, ready.extent);
+  }
+  struct Loop {
+    const Ready& ready;
+    char* scratch;
+    int64_t stride;
+    FirstError error;
+  } loop{ready, scratch, Context::ScratchStride(ready.scratch_bytes), {}};
+  pool->ParallelFor(ready.extent, info_.grain, [&loop](int64_t begin, int64_t end, int worker) {
+    if (loop.error.failed()) return;
+    char* own = loop.scratch == nullptr ? nullptr : loop.scratch + worker * loop.stride;
+    loop.error.Set(RunRange(loop.ready, own, begin, end));
+  });
+  return loop.error.status();
+}
+
+absl::Status Launch::Error(int32_t code, int64_t value) const {
+  if (code > 0 && static_cast<size_t>(code) <= info_.errors.size()) {
+    const PlanKernelError& row = info_.errors[static_cast<size_t>(code) - 1];
+    return AtNode(OutOfRange(row.message, ": ", value), row.node, row.source);
+  }
+  if (code == kLatheIndexError) {
+    return OutOfRange("index ", value, " is out of range (in kernel ", info_.name, ")");
+  }
+  if (code == kLatheDivisionError) {
+    return InvalidArgument("integer division by zero (in kernel ", info_.name, ")");
+  }
+  return Internal("kernel ", info_.name, " returned ", code);
+}
+
+std::unique_ptr<Step> MakeStep(const LaunchStep& step, const Program& program, Code& code) {
+  return std::make_unique<LaunchWhole>(step, program, code);
+}
+
+}  // namespace lathe::executor

@@ -205,6 +205,14 @@ absl::StatusOr<std::vector<Argument>> BindArguments(const Schema& schema,
                                                     std::vector<Argument> arguments,
                                                     const std::vector<std::string>& names) {
   size_t count = schema.arguments.size();
+  // A last argument "Any operands" takes all positional arguments that are left, as a list.
+  if (count > 0 && arguments.size() > count && schema.arguments.back().type == Type::kAny &&
+      schema.arguments.back().name == "operands") {
+    std::vector<Argument> rest(arguments.begin() + static_cast<int64_t>(count) - 1,
+                               arguments.end());
+    arguments.resize(count - 1);
+    arguments.push_back(Argument::List(std::move(rest)));
+  }
   std::vector<const Argument*> given(count, nullptr);
   for (size_t k = 0; k < arguments.size(); ++k) {
     bool named = k < names.size() && !names[k].empty();

@@ -1,7 +1,109 @@
+// Operators that hold sub-graphs. Sub-graphs are closed: what they use comes as operands.
+
+#include <utility>
+
+#include "dtypes/base/status.h"
+#include "ir/ops/control/control_parts.h"
 #include "ir/ops/families.h"
 
 namespace lathe {
+namespace {
 
-std::vector<OpRow> ControlRows() { return {}; }
+using Types = absl::StatusOr<std::vector<ValueType>>;
+
+std::vector<ValueType> OutputTypes(const Graph& graph) {
+  std::vector<ValueType> types;
+  for (const Argument& output : graph.outputs()) {
+    if (output.is_value()) {
+      types.push_back(output.value()->type);
+    } else {
+      types.push_back(NoneType());
+    }
+  }
+  return types;
+}
+
+// What a caller sees of a branch's result: a fresh contiguous tensor.
+ValueType AsFreshTensor(const ValueType& type) {
+  if (!type.is_tensor()) return type;
+  const TensorType& tensor = type.tensor();
+  return ContiguousType(tensor.dtype, tensor.sizes, tensor.device);
+}
+
+Types InferCond(const InferContext& c) {
+  const std::vector<ValueType> then_types = OutputTypes(*c.args[1].graph());
+  const std::vector<ValueType> else_types = OutputTypes(*c.args[2].graph());
+  if (then_types.size() != else_types.size()) {
+    return InvalidArgument("cond: the branches give ", then_types.size(), " and ",
+                           else_types.size(), " results");
+  }
+  std::vector<ValueType> types;
+  for (size_t k = 0; k < then_types.size(); ++k) {
+    const ValueType a = AsFreshTensor(then_types[k]), b = AsFreshTensor(else_types[k]);
+    if (!(a == b)) {
+      return InvalidArgument("cond: result ", k, " is ", ToString(a), " in one branch and ",
+                             ToString(b), " in the other");
+    }
+    types.push_back(a);
+  }
+  return types;
+}
+
+// Operands of a sub-graph: a list, or one alone.
+std::vector<HostValue> OperandsOf(const HostArgs& args, int i) {
+  const HostValue& value = args.value(i);
+  if (value.is_none()) return {};
+  if (const auto* list = std::get_if<HostList>(&value)) return *list;
+  return {value};
+}
+
+bool IsTrue(const HostArgs& args) {
+  if (args.value(0).is_tensor()) return args.Tensor(0).AtLinear(0).ToBool();
+  return args.Number(0).ToBool();
+}
+
+absl::StatusOr<std::vector<HostValue>> EvaluateCond(const EvaluateContext& c) {
+  const Graph& branch = *c.args.literal(IsTrue(c.args) ? 1 : 2).graph();
+  return c.run_graph(branch, OperandsOf(c.args, 3));
+}
+
+OpRow CondRow() {
+  OpRow row;
+  row.schema = "cond(Any pred, Graph true_graph, Graph false_graph, Any operands=[]) -> Any[]";
+  row.doc = "Runs one of two sub-graphs on the operands. Both give results of the same types.";
+  row.infer = InferCond;
+  row.evaluate = EvaluateCond;
+  return row;
+}
+
+// A region that only carries a mode: inlined before everything else (ir/passes/inline_wrappers).
+OpRow WrapperRow(std::string schema, int body) {
+  OpRow row;
+  row.schema = std::move(schema);
+  row.doc = "A region of the program that runs in a mode; its body is inlined.";
+  row.infer = [body](const InferContext& c) -> Types { return OutputTypes(*c.args[body].graph()); };
+  row.evaluate = [body](const EvaluateContext& c) {
+    return c.run_graph(*c.args.literal(body).graph(), OperandsOf(c.args, c.args.size() - 1));
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<OpRow> ControlRows() {
+  std::vector<OpRow> rows = {CondRow()};
+  rows.push_back(WrapperRow(
+      "wrap_with_set_grad_enabled(Any enabled, Graph body, Any operands=[]) -> Any[]", 1));
+  rows.push_back(WrapperRow(
+      "wrap_with_autocast(Any device_type, Any dtype, Any enabled, Any cache_enabled, Graph body, "
+      "Any operands=[]) -> Any[]",
+      4));
+  rows.push_back(WrapperRow("wrap(Graph body, Any operands=[]) -> Any[]", 0));
+  rows.push_back(
+      WrapperRow("invoke_subgraph(Graph body, Any identifier, Any operands=[]) -> Any[]", 0));
+  rows.push_back(WrapperRow("tag_activation_checkpoint(Graph body, Any operands=[]) -> Any[]", 0));
+  for (OpRow& row : SizeRows()) rows.push_back(std::move(row));
+  return rows;
+}
 
 }  // namespace lathe

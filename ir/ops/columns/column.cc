@@ -26,8 +26,8 @@ Column ReadAt(const Tensor& tensor, int64_t count, Position position) {
     const T* data = tensor.data_as<T>();
     using Wide = WideOf<T>;
     for (int64_t k = 0; k < count; ++k) {
-      if constexpr (std::is_same_v<Wide, double>) {
-        column.floats.push_back(Widen(data[position(k)]));
+      if constexpr (std::is_floating_point_v<Wide>) {
+        column.floats.push_back(static_cast<double>(Widen(data[position(k)])));
       } else if constexpr (std::is_integral_v<Wide>) {
         column.integers.push_back(static_cast<int64_t>(Widen(data[position(k)])));
       } else {

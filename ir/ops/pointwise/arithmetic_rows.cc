@@ -7,17 +7,11 @@
 namespace lathe {
 namespace {
 
-// a + alpha * b, `alpha` the number argument `i`.
-OpsValue AddScaled(const PointwiseCall& c, OpsValue a, OpsValue b, int i) {
-  bool is_one =
-      !c.args.ScalarExpr(i) && !c.args.Number(i).is_complex() && c.args.Number(i) == Scalar(1);
-  return c.ops.Add(a, is_one ? b : c.ops.Mul(c.Number(i), b));
-}
-
-OpsValue SubScaled(const PointwiseCall& c, OpsValue a, OpsValue b, int i) {
-  bool is_one =
-      !c.args.ScalarExpr(i) && !c.args.Number(i).is_complex() && c.args.Number(i) == Scalar(1);
-  return c.ops.Sub(a, is_one ? b : c.ops.Mul(c.Number(i), b));
+// alpha * b, `alpha` the number argument `i`; eager rounds the product by itself.
+OpsValue Scaled(const PointwiseCall& c, OpsValue b, int i) {
+  bool is_known = !c.args.ScalarExpr(i) && !c.args.Number(i).is_complex();
+  if (is_known && c.args.Number(i) == Scalar(1)) return b;
+  return c.Rounded(c.ops.Mul(c.Number(i), b));
 }
 
 // As `rule`, and a float alpha (argument `i`) only with floats.
@@ -34,24 +28,34 @@ DTypeRule WithAlpha(DTypeRule rule, int i) {
   };
 }
 
+// Scalars are rounded to the tensor's dtype first.
+OpRow Sum(std::string schema, std::string doc, DTypeRule dtypes, PointwiseBody body) {
+  return Pointwise({.schema = std::move(schema),
+                    .doc = std::move(doc),
+                    .operands = {0, 1},
+                    .dtypes = std::move(dtypes),
+                    .body = std::move(body),
+                    .round_scalars = true});
+}
+
 std::vector<OpRow> SumRows() {
-  PointwiseBody add = [](const PointwiseCall& c) { return AddScaled(c, c[0], c[1], 2); };
-  PointwiseBody sub = [](const PointwiseCall& c) { return SubScaled(c, c[0], c[1], 2); };
-  PointwiseBody rsub = [](const PointwiseCall& c) { return SubScaled(c, c[1], c[0], 2); };
+  PointwiseBody add = [](const PointwiseCall& c) { return c.ops.Add(c[0], Scaled(c, c[1], 2)); };
+  PointwiseBody sub = [](const PointwiseCall& c) { return c.ops.Sub(c[0], Scaled(c, c[1], 2)); };
+  PointwiseBody rsub = [](const PointwiseCall& c) { return c.ops.Sub(c[1], Scaled(c, c[0], 2)); };
   DTypeRule all = WithAlpha(Promote(), 2), numbers = WithAlpha(Promote(kTakesNumbers), 2);
   return {
-      Binary("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-             "self + alpha * other.", all, add),
-      Binary("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-             "self + alpha * other.", all, add),
-      Binary("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-             "self - alpha * other.", numbers, sub),
-      Binary("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-             "self - alpha * other.", numbers, sub),
-      Binary("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-             "other - alpha * self.", numbers, rsub),
-      Binary("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-             "other - alpha * self.", numbers, rsub),
+      Sum("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+          "self + alpha * other.", all, add),
+      Sum("aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+          "self + alpha * other.", all, add),
+      Sum("aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+          "self - alpha * other.", numbers, sub),
+      Sum("aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+          "self - alpha * other.", numbers, sub),
+      Sum("aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+          "other - alpha * self.", numbers, rsub),
+      Sum("aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+          "other - alpha * self.", numbers, rsub),
   };
 }
 
@@ -101,7 +105,9 @@ DTypeRule DivisionDTypes() {
 
 OpsValue Divide(const PointwiseCall& c) {
   if (c.args.IsNone(2)) return c.ops.Div(c[0], c[1]);
-  return c.args.String(2) == "floor" ? c.ops.FloorDiv(c[0], c[1]) : c.ops.TruncDiv(c[0], c[1]);
+  if (c.args.String(2) == "floor") return c.ops.FloorDiv(c[0], c[1]);
+  if (c.dtypes.common == c.dtype) return c.ops.TruncDiv(c[0], c[1]);
+  return c.ops.Trunc(c.Rounded(c.ops.Div(c[0], c[1])));
 }
 
 std::vector<OpRow> QuotientRows() {

@@ -138,7 +138,9 @@ OpsValue Logit(const PointwiseCall& c) {
     x = ops.Maximum(x, c.Constant(low));
     x = ops.Minimum(x, c.Constant(1 - low));
   }
-  return ops.Log(ops.Div(x, ops.Sub(c.Constant(1), x)));
+  // Eager's kernel rounds every step.
+  OpsValue rest = c.Rounded(ops.Sub(c.Constant(1), x));
+  return ops.Log(c.Rounded(ops.Div(x, rest)));
 }
 
 OpsValue Sinc(const PointwiseCall& c) {

@@ -253,6 +253,10 @@ OpsValue PointwiseCall::Number(int i) const {
   return ops.Constant(args.Number(i), dtype);
 }
 
+OpsValue PointwiseCall::Rounded(OpsValue value) const {
+  return dtypes.common == dtype ? value : ops.Cast(ops.Cast(value, dtypes.common), dtype);
+}
+
 OpRow Pointwise(PointwiseSpec spec) {
   auto shared = std::make_shared<const PointwiseSpec>(std::move(spec));
   OpRow row;

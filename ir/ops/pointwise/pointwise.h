@@ -60,6 +60,9 @@ struct PointwiseCall {
   // A number of the body's own, or number argument `i`, in the computing dtype.
   OpsValue Constant(const Scalar& value) const { return ops.Constant(value, dtype); }
   OpsValue Number(int i) const;
+  // Rounded to `dtypes.common` where that is narrower than what is computed in: a step that eager
+  // rounds by itself.
+  OpsValue Rounded(OpsValue value) const;
 };
 using PointwiseBody = std::function<OpsValue(const PointwiseCall& call)>;
 

@@ -14,8 +14,7 @@ OpsValue RoundDecimals(const PointwiseCall& c) {
   if (decimals == 0) return ops.Round(c[0]);
   OpsValue scale = c.Constant(std::pow(10.0, std::fabs(static_cast<double>(decimals))));
   OpsValue scaled = decimals > 0 ? ops.Mul(c[0], scale) : ops.Div(c[0], scale);
-  if (c.dtypes.common != c.dtype) scaled = ops.Cast(ops.Cast(scaled, c.dtypes.common), c.dtype);
-  OpsValue rounded = ops.Round(scaled);
+  OpsValue rounded = ops.Round(c.Rounded(scaled));
   return decimals > 0 ? ops.Div(rounded, scale) : ops.Mul(rounded, scale);
 }
 

@@ -71,6 +71,29 @@ double Polygamma(int64_t n, double x) {
 
 namespace {
 
+// DLMF 5.5.4 differentiated, and 5.15.8.
+template <typename T>
+T TrigammaOf(T x) {
+  T sign = 1, result = 0;
+  if (x < T(0.5)) {
+    sign = -1;
+    const T sine = std::sin(static_cast<T>(kPi) * x);
+    result -= static_cast<T>(kPi * kPi) / (sine * sine);
+    x = 1 - x;
+  }
+  for (int k = 0; k < 6; ++k, x += 1) result += 1 / (x * x);
+  const T square = 1 / (x * x);
+  const T tail = square * (T(1) / 6 - square * (T(1) / 30 - square * (T(1) / 42)));
+  return sign * (result + (1 + 1 / (2 * x) + tail) / x);
+}
+
+}  // namespace
+
+float Trigamma(float x) { return TrigammaOf(x); }
+double Trigamma(double x) { return TrigammaOf(x); }
+
+namespace {
+
 // x^a e^-x / Gamma(a)
 double GammaFactor(double a, double x) { return std::exp(a * std::log(x) - x - std::lgamma(a)); }
 

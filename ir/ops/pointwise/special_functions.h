@@ -11,6 +11,10 @@ namespace lathe::special {
 double Digamma(double x);
 double HurwitzZeta(double s, double q);  // sum over k >= 0 of (q + k)^-s
 double Polygamma(int64_t n, double x);
+// The derivative of digamma, by eager's reflection formula: near the poles its value depends on the
+// type that it is computed in.
+float Trigamma(float x);
+double Trigamma(double x);
 double GammaP(double a, double x);  // regularised lower incomplete gamma
 double GammaQ(double a, double x);  // upper
 double Erfcx(double x);             // exp(x^2) erfc(x)

@@ -66,13 +66,19 @@ std::vector<OpRow> FunctionRows() {
 }
 
 std::vector<OpRow> GammaRows() {
-  OpRow polygamma = Pointwise({.schema = "aten::polygamma(int n, Tensor self) -> Tensor",
-                               .doc = "The n-th derivative of digamma.",
-                               .operands = {1},
-                               .dtypes = PromoteToFloat(kTakesReal),
-                               .floats = [](const OpArgs& args, absl::Span<const double> in) {
-                                 return special::Polygamma(args.Int(0).AsInt().value_or(0), in[0]);
-                               }});
+  OpRow polygamma =
+      Pointwise({.schema = "aten::polygamma(int n, Tensor self) -> Tensor",
+                 .doc = "The n-th derivative of digamma.",
+                 .operands = {1},
+                 .dtypes = PromoteToFloat(kTakesReal),
+                 .floats = [](const OpArgs& args, absl::Span<const double> in) {
+                   int64_t n = args.Int(0).AsInt().value_or(0);
+                   if (n != 1) return special::Polygamma(n, in[0]);
+                   if (args.Type(1).dtype == DType::kF64) {
+                     return special::Trigamma(in[0]);
+                   }
+                   return static_cast<double>(special::Trigamma(static_cast<float>(in[0])));
+                 }});
   OpRow mvlgamma = Pointwise({.schema = "aten::mvlgamma(Tensor self, int p) -> Tensor",
                               .doc = "The log of the multivariate gamma function of dimension p.",
                               .dtypes = PromoteToFloat(kTakesReal),

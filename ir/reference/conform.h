@@ -1,0 +1,29 @@
+#ifndef LATHE_IR_REFERENCE_CONFORM_H_
+#define LATHE_IR_REFERENCE_CONFORM_H_
+
+// Compares operators with recorded calls: result types exactly, values within the tolerances of
+// design §5 (conform).
+
+#include <string>
+
+#include "ir/ops/registry.h"
+#include "ir/reference/recorded_calls.h"
+
+namespace lathe {
+
+enum class Conformity { kPassed, kFailed, kUnsupported };
+
+struct ConformAnswer {
+  Conformity conformity = Conformity::kPassed;
+  std::string message;  // what differs, or what is missing
+};
+
+ConformAnswer CheckCall(const RecordedCall& call, const OpRegistry& registry);
+
+// "" when `actual` is within tolerance of `expected`, else the first difference. Sizes, strides and
+// dtype must be equal; values are not compared unless `with_values`.
+std::string CompareTensors(const Tensor& actual, const Tensor& expected, bool with_values);
+
+}  // namespace lathe
+
+#endif  // LATHE_IR_REFERENCE_CONFORM_H_

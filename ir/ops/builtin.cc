@@ -7,9 +7,10 @@ namespace {
 
 OpRegistry MakeBuiltin() {
   std::vector<OpRow> rows;
-  for (auto family : {PointwiseRows, ReduceRows, ViewRows, IndexRows, CreateRows, MatmulRows,
-                      ConvolveRows, NormalizeRows, PoolRows, SortRows, ScanRows, ControlRows,
-                      RandomRows, AssertRows, LinalgRows, LossRows, ResampleRows, PadRows}) {
+  for (auto family :
+       {PointwiseRows, ReduceRows, ViewRows, IndexRows, CreateRows, MatmulRows, ConvolveRows,
+        NormalizeRows, PoolRows, SortRows, ScanRows, ControlRows, RandomRows, RecurrentRows,
+        AssertRows, LinalgRows, LossRows, ResampleRows, PadRows}) {
     for (OpRow& row : family()) rows.push_back(std::move(row));
   }
   absl::StatusOr<OpRegistry> registry = OpRegistry::Of(std::move(rows));

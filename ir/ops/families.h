@@ -22,6 +22,7 @@ std::vector<OpRow> SortRows();
 std::vector<OpRow> ScanRows();
 std::vector<OpRow> ControlRows();
 std::vector<OpRow> RandomRows();
+std::vector<OpRow> RecurrentRows();
 std::vector<OpRow> AssertRows();
 std::vector<OpRow> LinalgRows();
 std::vector<OpRow> LossRows();

@@ -1,0 +1,29 @@
+#include "ir/ops/view/storage_index.h"
+
+#include "dtypes/base/status.h"
+#include "ir/ops/view/dense_strides.h"
+#include "ir/ops/view/reshape_index.h"
+
+namespace lathe {
+
+absl::StatusOr<std::function<std::vector<Expr>(absl::Span<const Expr>)>> StorageMap(
+    const TensorType& type, const std::vector<Expr>& strides, const Expr& offset,
+    const ShapeEnv& shapes) {
+  std::optional<std::vector<int>> order = DenseOrder(type, shapes);
+  if (!order) {
+    return Unimplemented("as_strided of a tensor with gaps in its storage: ", ToString(type));
+  }
+  std::vector<Expr> ordered;
+  for (int d : *order) ordered.push_back(type.sizes[d]);
+  const Expr first = offset - type.offset;
+  return [order = *order, ordered, strides, first](absl::Span<const Expr> index) {
+    Expr place = first;
+    for (size_t d = 0; d < strides.size(); ++d) place = place + index[d] * strides[d];
+    std::vector<Expr> parts = UnflattenIndex(place, ordered);
+    std::vector<Expr> result(order.size());
+    for (size_t k = 0; k < order.size(); ++k) result[order[k]] = parts[k];
+    return result;
+  };
+}
+
+}  // namespace lathe

@@ -1,7 +1,17 @@
+#include "ir/ops/matmul/matmul_rows.h"
+
+#include <utility>
+
 #include "ir/ops/families.h"
 
 namespace lathe {
 
-std::vector<OpRow> MatmulRows() { return {}; }
+std::vector<OpRow> MatmulRows() {
+  std::vector<OpRow> rows;
+  for (auto group : {ProductRows, AddedRows, MatmulOpRows, AttentionRows}) {
+    for (OpRow& row : group()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
 
 }  // namespace lathe

@@ -1,7 +1,17 @@
+#include "ir/ops/pool/pool_rows.h"
+
+#include <utility>
+
 #include "ir/ops/families.h"
 
 namespace lathe {
 
-std::vector<OpRow> PoolRows() { return {}; }
+std::vector<OpRow> PoolRows() {
+  std::vector<OpRow> rows;
+  for (auto group : {MaxPoolRows, AveragePoolRows, AdaptivePoolRows}) {
+    for (OpRow& row : group()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
 
 }  // namespace lathe

@@ -14,8 +14,9 @@
 namespace lathe::symbolic {
 namespace {
 
-constexpr int kPropagationRounds = 4;
-constexpr size_t kMostPropagated = 256;  // inequalities seen in every round
+// What one new bound may set in motion.
+constexpr int kMostPropagations = 64;
+constexpr size_t kMostInequalitiesPerTerm = 16;
 constexpr int kDeepestNarrowing = 16;
 
 bool IsInfiniteLower(int64_t v) { return v == Range::kMin; }
@@ -217,8 +218,18 @@ bool Knowledge::LimitSymbol(const Expr& symbol, const Range& range) {
 
 void Knowledge::Replace(const Expr& symbol, const Expr& value) {
   const absl::flat_hash_map<Expr, Expr> one = {{symbol, value}};
-  for (auto& [unused, other] : replacements_) other = Substitute(other, one, *context_);
+  const std::vector<Expr> users = std::move(mentioned_by_[symbol]);
+  mentioned_by_.erase(symbol);
   replacements_[symbol] = value;
+  for (const Expr& s : FreeSymbols(value)) {
+    std::vector<Expr>& by = mentioned_by_[s];
+    by.push_back(symbol);
+    by.insert(by.end(), users.begin(), users.end());
+  }
+  for (const Expr& user : users) {
+    Expr& other = replacements_[user];
+    other = Substitute(other, one, *context_);
+  }
   Forget();
 }
 
@@ -261,7 +272,8 @@ bool Knowledge::Learn(const Expr& condition) {
     }
     return true;
   }
-  truths_.insert(condition);
+  if (!truths_.insert(condition).second) return true;
+  for (const Expr& s : FreeSymbols(condition)) facts_with_[s].push_back(condition);
   Forget();
   const bool compares = condition.kind() >= ExprKind::kEq && condition.kind() <= ExprKind::kLe;
   if (!compares) return true;
@@ -375,7 +387,8 @@ bool Knowledge::LearnNonNegative(Polynomial p) {
     inequalities_.push_back(p);
   }
   if (!BoundOfLinearPart(p)) return false;
-  return Propagate(p);
+  if (p.terms.size() > 1 && !PropagateFrom(p)) return false;
+  return Propagate();
 }
 
 // linear + constant >= 0 bounds the linear part.
@@ -421,6 +434,7 @@ bool Knowledge::Narrow(const Expr& e, const Range& range) {
   stored = r;
   Forget();
   if (r.empty()) return false;
+  if (inequalities_with_.contains(e)) narrowed_.push_back(e);
   return NarrowParts(e, r);
 }
 
@@ -471,7 +485,7 @@ bool Knowledge::NarrowParts(const Expr& e, const Range& range) {
 }
 
 // Each term is bounded by what the others leave.
-bool Knowledge::PropagateFrom(const Polynomial& p, bool& changed) {
+bool Knowledge::PropagateFrom(const Polynomial& p) {
   if (p.terms.size() > 16) return true;
   for (size_t i = 0; i < p.terms.size(); ++i) {
     Range others = {p.constant, p.constant};
@@ -487,25 +501,29 @@ bool Knowledge::PropagateFrom(const Polynomial& p, bool& changed) {
     const Expr& m = p.terms[i].monomial;
     const Range before = RangeOf(m);
     if (Intersect(before, bound) == before) continue;
-    changed = true;
     if (!Narrow(m, Intersect(before, bound))) return false;
   }
   return true;
 }
 
-bool Knowledge::Propagate(const Polynomial& latest) {
-  bool changed = false;
-  if (latest.terms.size() > 1 && !PropagateFrom(latest, changed)) return false;
-  changed |= latest.terms.size() == 1;
-  for (int round = 0; changed && round < kPropagationRounds; ++round) {
-    changed = false;
-    const size_t n = std::min(inequalities_.size(), kMostPropagated);
-    for (size_t i = 0; i < n; ++i) {
-      const Polynomial p = inequalities_[inequalities_.size() - 1 - i];  // the list may grow
-      if (!PropagateFrom(p, changed)) return false;
+bool Knowledge::Propagate() {
+  if (propagating_) return true;  // the outer loop sees what was narrowed
+  propagating_ = true;
+  bool ok = true;
+  int budget = kMostPropagations;
+  while (ok && !narrowed_.empty() && budget > 0) {
+    const Expr m = narrowed_.back();
+    narrowed_.pop_back();
+    const std::vector<int> with = inequalities_with_[m];  // may grow below
+    const size_t n = std::min(with.size(), kMostInequalitiesPerTerm);
+    for (size_t i = 0; i < n && ok && budget > 0; ++i, --budget) {
+      const Polynomial p = inequalities_[static_cast<size_t>(with[with.size() - 1 - i])];
+      ok = PropagateFrom(p);
     }
   }
-  return true;
+  narrowed_.clear();
+  propagating_ = false;
+  return ok;
 }
 
 }  // namespace lathe::symbolic

@@ -33,10 +33,13 @@ class Knowledge {
   bool LimitSymbol(const Expr& symbol, const Range& range);
   // A symbol that `condition` (an equality) makes redundant, with what it equals.
   std::optional<std::pair<Expr, Expr>> Solve(const Expr& condition) const;
-  // From now on `symbol` stands for `value`; older facts must be learnt anew.
+  // From now on `symbol` stands for `value`; older facts that mention it must be learnt anew.
   void Replace(const Expr& symbol, const Expr& value);
   // `condition` is in terms of symbols that are not replaced.
   bool Learn(const Expr& condition);
+
+  // True when no fact but its own bounds mentions `symbol`.
+  bool IsFree(const Expr& symbol) const { return !facts_with_.contains(symbol); }
 
   // ---- asking; expressions are in terms of symbols that are not replaced, see Simplify
 
@@ -58,6 +61,7 @@ class Knowledge {
  private:
   friend class Prover;
   friend class Refiner;
+  friend class Sampler;
 
   void Forget();
   bool LearnNonNegative(Polynomial p);
@@ -69,8 +73,8 @@ class Knowledge {
   Range StoredBound(const Expr& e) const;
   Range StoredBoundOfSum(const Polynomial& p) const;
   bool BoundOfLinearPart(const Polynomial& p);
-  bool PropagateFrom(const Polynomial& p, bool& changed);
-  bool Propagate(const Polynomial& latest);
+  bool PropagateFrom(const Polynomial& p);
+  bool Propagate();
 
   ExprContext* context_;
   absl::flat_hash_map<Expr, Expr> replacements_;
@@ -82,6 +86,10 @@ class Knowledge {
   std::vector<Polynomial> nonzero_;
   absl::flat_hash_set<Expr> truths_;
   int narrow_depth_ = 0;
+  std::vector<Expr> narrowed_;  // whose inequalities wait for propagation
+  bool propagating_ = false;
+  absl::flat_hash_map<Expr, std::vector<Expr>> facts_with_;    // conditions by symbol
+  absl::flat_hash_map<Expr, std::vector<Expr>> mentioned_by_;  // replaced symbols by symbol
 
   absl::flat_hash_map<Expr, Range> range_memo_;
   absl::flat_hash_map<Expr, int64_t> divisor_memo_;

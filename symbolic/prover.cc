@@ -10,6 +10,7 @@
 #include "symbolic/knowledge.h"
 #include "symbolic/linear_system.h"
 #include "symbolic/monomial.h"
+#include "symbolic/sampler.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/walk.h"
 
@@ -322,19 +323,26 @@ std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
   const Polynomial negated = Scaled(p, -1);
   if (p.overflow || negated.overflow) return std::nullopt;
   const Polynomial one = Constant(1);
+  const Sampler::Outcomes seen = Sampler(k).Try(e);
+  const bool maybe_true = !seen.can_be_false, maybe_false = !seen.can_be_true;
   switch (e.kind()) {
     case ExprKind::kLe:
-      if (k.IsNonNegative(p)) return true;
-      if (k.IsNonNegative(Minus(negated, one))) return false;
+      if (maybe_true && k.IsNonNegative(p)) return true;
+      if (maybe_false && k.IsNonNegative(Minus(negated, one))) return false;
       return std::nullopt;
     case ExprKind::kLt:
-      if (k.IsNonNegative(Minus(p, one))) return true;
-      if (k.IsNonNegative(negated)) return false;
+      if (maybe_true && k.IsNonNegative(Minus(p, one))) return true;
+      if (maybe_false && k.IsNonNegative(negated)) return false;
       return std::nullopt;
     default: {
       const bool equal = e.kind() == ExprKind::kEq;
-      if (k.IsNonNegative(Minus(p, one)) || k.IsNonNegative(Minus(negated, one))) return !equal;
-      if (k.IsNonNegative(p) && k.IsNonNegative(negated)) return equal;
+      if ((equal ? maybe_false : maybe_true) &&
+          (k.IsNonNegative(Minus(p, one)) || k.IsNonNegative(Minus(negated, one)))) {
+        return !equal;
+      }
+      if ((equal ? maybe_true : maybe_false) && k.IsNonNegative(p) && k.IsNonNegative(negated)) {
+        return equal;
+      }
       return std::nullopt;
     }
   }

@@ -110,13 +110,29 @@ struct ShapeEnv::Impl {
     learned.push_back(condition);
     const Expr current = knowledge->WithReplacements(condition);
     if (HasSolution(current)) {
-      if (Rebuild()) return true;
+      if (ReplaceFree(current) || Rebuild()) return true;
     } else if (knowledge->Learn(current)) {
       return true;
     }
     learned.resize(before);
     LATHE_CHECK(Rebuild()) << "facts that held together no longer do";
     return false;
+  }
+
+  // An equality for a symbol that no fact mentions needs no rebuilding: the common case of a new
+  // unbacked symbol. False: not that case, or a contradiction.
+  bool ReplaceFree(const Expr& condition) {
+    const auto solution = knowledge->Solve(condition);
+    if (!solution || !knowledge->IsFree(solution->first)) return false;
+    const auto it = info.find(solution->first);
+    const Range range = it == info.end() ? Range{} : it->second.range;
+    knowledge->Replace(solution->first, solution->second);
+    return LearnRange(*knowledge, solution->second, range);
+  }
+
+  static bool LearnRange(Knowledge& k, const Expr& e, const Range& r) {
+    return (r.lower == Range::kMin || k.Learn(Le(r.lower, e))) &&
+           (r.upper == Range::kMax || k.Learn(Le(e, r.upper)));
   }
 
   bool HasSolution(const Expr& condition) const {
@@ -147,9 +163,7 @@ struct ShapeEnv::Impl {
         k->LimitSymbol(s, r);
         continue;
       }
-      const bool lower = r.lower == Range::kMin || k->Learn(Le(r.lower, it->second));
-      const bool upper = r.upper == Range::kMax || k->Learn(Le(it->second, r.upper));
-      if (!lower || !upper) return false;
+      if (!LearnRange(*k, it->second, r)) return false;
     }
     for (const Expr& fact : learned) {
       if (!k->Learn(k->WithReplacements(fact))) return false;

@@ -55,14 +55,6 @@ struct ScheduledControl {
 using ScheduledStep = std::variant<ScheduledKernel, ScheduledExtern, ScheduledScatter,
                                    ScheduledOpaque, ScheduledControl>;
 
-struct Schedule {
-  std::vector<ScheduledStep> steps;
-  // Values (never views) that have a buffer; all others live in registers of kernels.
-  absl::flat_hash_set<Value*> buffers;
-  // One line a decision: "fused %mul into %add: same 4096 elements", "not fused: ...".
-  std::vector<std::string> decisions;
-};
-
 // The value whose storage `value` is seen through: follows views to their root.
 class ViewRoots {
  public:
@@ -77,6 +69,15 @@ class ViewRoots {
 
  private:
   absl::flat_hash_map<Value*, Value*> input_of_;
+};
+
+struct Schedule {
+  std::vector<ScheduledStep> steps;
+  // Values (never views) that have a buffer; all others live in registers of kernels.
+  absl::flat_hash_set<Value*> buffers;
+  ViewRoots roots;  // views that share storage
+  // One line a decision: "fused %mul into %add: same 4096 elements", "not fused: ...".
+  std::vector<std::string> decisions;
 };
 
 std::string ToString(const Schedule& schedule);

@@ -35,6 +35,7 @@ class GraphScheduler {
     schedule.steps.assign(std::make_move_iterator(steps_.rbegin()),
                           std::make_move_iterator(steps_.rend()));
     schedule.buffers = std::move(needed_);
+    schedule.roots = std::move(loops_.roots);
     schedule.decisions = std::move(fusion_.decisions);
     return schedule;
   }

@@ -80,16 +80,13 @@ class PlanEmitter {
  private:
   // ---- Slots ----
   void FindRoots() {
+    roots_ = schedule_.roots;
+    // A view that runs by its reference evaluation shares storage too.
     for (Node* node = graph_.first(); node != nullptr; node = node->next) {
       if (node->row == nullptr || !node->row->is_view()) continue;
-      Value* input = nullptr;
-      for (const Argument& argument : node->arguments) {
-        argument.ForEachValue([&](Value* v) {
-          if (input == nullptr && v->type.is_tensor()) input = v;
-        });
-      }
       for (Value* result : node->results) {
-        if (result->type.is_tensor() && input != nullptr) roots_.Add(result, input);
+        Value* input = FirstTensor(*node);
+        if (input != nullptr && !roots_.IsView(result)) roots_.Add(result, input);
       }
     }
     for (const Argument& output : graph_.outputs()) {

@@ -1,6 +1,8 @@
 // scaled_dot_product_attention as two products with a softmax between them.
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "dtypes/base/status.h"
@@ -102,8 +104,7 @@ Value* ApplyMask(Builder& b, Value* scores, Value* mask) {
   return b.Call("aten.where.ScalarOther", {mask, scores, Scalar(-INFINITY)});
 }
 
-// Eager's CPU kernel leaves its result with the heads next to the columns in memory; later views
-// rely on it. Its conditions are these.
+// The conditions of eager's fused CPU kernel.
 bool RunsFused(const OpArgs& args) {
   const DType dtype = args.Type(0).dtype;
   if (dtype != DType::kF32 && dtype != DType::kF64 && dtype != DType::kF16 &&
@@ -116,6 +117,24 @@ bool RunsFused(const OpArgs& args) {
     if (!(t.sizes[3] == args.Type(0).sizes[3])) return false;
   }
   return true;
+}
+
+// A dense copy of `value` whose strides are ordered as those of `type` (equal ranks).
+Value* InOrderOf(Builder& b, Value* value, const TensorType& type) {
+  std::vector<int64_t> outer_first(type.rank());
+  std::iota(outer_first.begin(), outer_first.end(), 0);
+  std::stable_sort(outer_first.begin(), outer_first.end(), [&](int64_t x, int64_t y) {
+    return !(type.strides[x] == type.strides[y]) &&
+           b.shapes().IsKnownTrue(symbolic::Ge(type.strides[x], type.strides[y]));
+  });
+  if (std::is_sorted(outer_first.begin(), outer_first.end())) return value;
+  std::vector<Expr> forward, back(outer_first.size());
+  for (size_t k = 0; k < outer_first.size(); ++k) {
+    forward.push_back(outer_first[k]);
+    back[outer_first[k]] = static_cast<int64_t>(k);
+  }
+  Value* ordered = b.Call("aten.permute", {value, forward});
+  return b.Call("aten.permute", {Clone(b, ordered, MemoryFormat::kContiguous), back});
 }
 
 absl::StatusOr<Arguments> DecomposeAttention(Builder& b, const OpArgs& args) {
@@ -163,10 +182,9 @@ absl::StatusOr<Arguments> DecomposeAttention(Builder& b, const OpArgs& args) {
   sizes.push_back(rows);
   sizes.push_back(TypeOf(a.value).sizes.back());
   result = Reshape(b, result, sizes);
-  if (RunsFused(args)) {
-    Value* by_row = b.Call("aten.transpose.int", {result, 1, 2});
-    result = b.Call("aten.transpose.int", {Clone(b, by_row, MemoryFormat::kContiguous), 1, 2});
-  }
+  // Eager's CPU kernel gives its result the query's order of dimensions in memory; later views rely
+  // on it.
+  if (RunsFused(args)) result = InOrderOf(b, result, query);
   return OneArgument(result);
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/host_call.h"
+#include "ir/reference/loop_evaluator.h"
 
 namespace lathe {
 namespace {
@@ -208,6 +209,21 @@ ConformAnswer CheckCall(const RecordedCall& call, const OpRegistry& registry) {
   }
   std::string difference = CompareArguments(call, built, with_values);
   if (!difference.empty()) return {Conformity::kFailed, difference};
+  return {};
+}
+
+ConformAnswer CheckLowering(const RecordedCall& call, const OpRegistry& registry) {
+  BuiltCall built(call);
+  if (absl::Status s = ResolveNode(built.node, registry); !s.ok()) return FromStatus(s);
+  absl::StatusOr<std::vector<Tensor>> results = EvaluateLowering(*built.node, built.environment);
+  if (!results.ok()) return FromStatus(results.status());
+  if (results->size() != call.results.size()) return {Conformity::kFailed, "results differ"};
+  bool with_values = HasChosenValues(call.op);
+  for (size_t k = 0; k < results->size(); ++k) {
+    std::string difference =
+        CompareValue((*results)[k], call.results[k], with_values, IsWritten(*built.node->row, k));
+    if (!difference.empty()) return {Conformity::kFailed, difference};
+  }
   return {};
 }
 

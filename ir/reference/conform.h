@@ -18,7 +18,10 @@ struct ConformAnswer {
   std::string message;  // what differs, or what is missing
 };
 
+// By `infer` and `evaluate`.
 ConformAnswer CheckCall(const RecordedCall& call, const OpRegistry& registry);
+// By `lower`, element by element (loop_evaluator.h). Rows without one are unsupported.
+ConformAnswer CheckLowering(const RecordedCall& call, const OpRegistry& registry);
 
 // "" when `actual` is within tolerance of `expected`, else the first difference. Sizes, strides and
 // dtype must be equal; values are not compared unless `with_values`.

@@ -54,10 +54,23 @@ OpsValue NanToNum(const PointwiseCall& c) {
   return ops.Where(ops.IsNan(c[0]), c.Constant(nan), result);
 }
 
+OpRow Fill(std::string schema) {
+  return Pointwise({.schema = std::move(schema),
+                    .doc = "value everywhere, in self's sizes and dtype.",
+                    .operands = {0, 1},
+                    .dtypes = OfOperand(0),
+                    .body = [](const PointwiseCall& c) { return c[1]; },
+                    .round_scalars = true});
+}
+
 }  // namespace
 
 std::vector<OpRow> SelectRows() {
   return {
+      Fill("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor"),
+      Fill("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor"),
+      Unary("zero", "0 everywhere, in self's sizes and dtype.", Promote(),
+            [](const PointwiseCall& c) { return c.Constant(0); }),
       Where("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"),
       Where("aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor"),
       Where("aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor"),

@@ -260,11 +260,93 @@ Results IsInScalar(Builder& b, const OpArgs& args) {
   return std::vector<Argument>{Argument::Of(b.Call(op, {args.Tensor(0), args[1]}))};
 }
 
+// Whether a tensor of one bool is true, as a number.
+Results Item(Builder& b, Value* condition) {
+  return std::vector<Argument>{Argument::Of(b.Call("aten._local_scalar_dense", {condition}))};
+}
+
+Results Equal(Builder& b, const OpArgs& args) {
+  const TensorType &self = args.Type(0), &other = args.Type(1);
+  bool same = self.rank() == other.rank();
+  for (int d = 0; same && d < self.rank(); ++d) {
+    same = !b.shapes().IsKnownTrue(symbolic::Ne(self.sizes[d], other.sizes[d]));
+  }
+  if (!same) return std::vector<Argument>{Argument::Bool(false)};
+  return Item(b, b.Call("aten.all", {b.Call("aten.eq.Tensor", {args[0], args[1]})}));
+}
+
+Results AllClose(Builder& b, const OpArgs& args) {
+  Value* close = b.Call("aten.isclose", {args[0], args[1], args[2], args[3], args[4]});
+  return Item(b, b.Call("aten.all", {close}));
+}
+
+// Slices along `dim` whose norm passes maxnorm are scaled down to it.
+Results Renorm(Builder& b, const OpArgs& args) {
+  const TensorType& type = args.Type(0);
+  LATHE_ASSIGN_OR_RETURN(int64_t given, args.ConstantInt(2));
+  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(given, type.rank()));
+  std::vector<int> dims;
+  for (int d = 0; d < type.rank(); ++d) {
+    if (d != dim) dims.push_back(d);
+  }
+  Value* x = ToOpmath(b, args.Tensor(0));
+  double largest = args.Number(3).ToDouble();
+  Value* norm = b.Call("aten.linalg_vector_norm", {x, args.Number(1), DimList(dims), true});
+  Value* scale =
+      b.Call("aten.mul.Scalar",
+             {b.Call("aten.reciprocal", {b.Call("aten.add.Scalar", {norm, 1e-7})}), largest});
+  Value* passes = b.Call("aten.gt.Scalar", {norm, largest});
+  Value* factor = b.Call("aten.where.ScalarOther", {passes, scale, 1.0});
+  Value* result = b.Call("aten.mul.Tensor", {x, factor});
+  return std::vector<Argument>{Argument::Of(ToDType(b, result, type.dtype))};
+}
+
+// grad * output - output * sum(grad * output)
+Results SoftmaxBackward(Builder& b, const OpArgs& args) {
+  LATHE_ASSIGN_OR_RETURN(int64_t dim, args.ConstantInt(2));
+  Value* output = ToOpmath(b, args.Tensor(1));
+  Value* product = b.Call("aten.mul.Tensor", {ToOpmath(b, args.Tensor(0)), output});
+  Value* sum = b.Call("aten.sum.dim_IntList", {product, std::vector<Expr>{dim}, true});
+  Value* result = b.Call("aten.sub.Tensor", {product, b.Call("aten.mul.Tensor", {output, sum})});
+  return std::vector<Argument>{Argument::Of(ToDType(b, result, *args.OptionalDType(3)))};
+}
+
+// grad - exp(output) * sum(grad)
+Results LogSoftmaxBackward(Builder& b, const OpArgs& args) {
+  LATHE_ASSIGN_OR_RETURN(int64_t dim, args.ConstantInt(2));
+  Value* grad = ToOpmath(b, args.Tensor(0));
+  Value* sum = b.Call("aten.sum.dim_IntList", {grad, std::vector<Expr>{dim}, true});
+  Value* exponential = b.Call("aten.exp", {ToOpmath(b, args.Tensor(1))});
+  Value* result = b.Call("aten.sub.Tensor", {grad, b.Call("aten.mul.Tensor", {exponential, sum})});
+  return std::vector<Argument>{Argument::Of(ToDType(b, result, *args.OptionalDType(3)))};
+}
+
+std::vector<OpRow> BackwardRows() {
+  const std::string arguments =
+      "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor";
+  return {
+      Composed("aten::_softmax_backward_data" + arguments, "The derivative of softmax.",
+               SoftmaxBackward),
+      Composed("aten::_log_softmax_backward_data" + arguments, "The derivative of log_softmax.",
+               LogSoftmaxBackward),
+  };
+}
+
 }  // namespace
 
 std::vector<OpRow> ComposedReductionRows() {
   std::vector<OpRow> rows = VarianceRows();
   for (OpRow& row : NormRows()) rows.push_back(std::move(row));
+  for (OpRow& row : BackwardRows()) rows.push_back(std::move(row));
+  rows.push_back(Composed("aten::equal(Tensor self, Tensor other) -> bool",
+                          "Whether sizes and all elements are equal.", Equal));
+  rows.push_back(
+      Composed("aten::allclose(Tensor self, Tensor other, float rtol=1e-05, "
+               "float atol=1e-08, bool equal_nan=False) -> bool",
+               "Whether all elements are equal within tolerances.", AllClose));
+  rows.push_back(Composed("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+                          "Slices along dim whose p-norm passes maxnorm are scaled down to it.",
+                          Renorm));
   rows.push_back(Composed("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
                           "log of the sum of exp, without overflow.", LogSumExp));
   rows.push_back(Composed("aten::trace(Tensor self) -> Tensor", "The sum of the diagonal.", Trace));

@@ -1,0 +1,50 @@
+#ifndef LATHE_CODEGEN_CACHE_DISK_STORE_H_
+#define LATHE_CODEGEN_CACHE_DISK_STORE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace lathe {
+
+// A folder of kernel libraries. `KEY.kernel` names a library file and the sum of its bytes; several
+// keys may name one library.
+class DiskStore {
+ public:
+  // Makes the folder if it is missing. FailedPrecondition, saying why, when it cannot be written.
+  static absl::StatusOr<DiskStore> Open(const std::string& folder);
+  // A folder that is removed with the store.
+  static absl::StatusOr<DiskStore> Temporary();
+  ~DiskStore();
+  DiskStore(DiskStore&& other) noexcept;
+  DiskStore& operator=(DiskStore&&) = delete;
+
+  // The path of the library that holds `key`, if entry and library are whole.
+  std::optional<std::string> Find(const std::string& key) const;
+  // A path in the folder that nobody else uses; for a file to be written and then kept.
+  std::string FreshPath(absl::string_view suffix) const;
+  // Takes the finished library at `temporary` under the name `library`; returns its path.
+  absl::StatusOr<std::string> Keep(const std::string& temporary, const std::string& library) const;
+  absl::Status AddKey(const std::string& key, const std::string& library) const;
+
+ private:
+  explicit DiskStore(std::string folder, bool remove)
+      : folder_(std::move(folder)), remove_(remove) {}
+  std::string folder_;
+  bool remove_;
+};
+
+// LATHE_CACHE_DIR, else XDG_CACHE_HOME/lathe, else HOME/.cache/lathe; "" when none is set.
+std::string DefaultCacheFolder();
+
+// 32 hex digits.
+std::string HashText(absl::string_view bytes);
+
+absl::Status WriteFile(const std::string& path, absl::string_view bytes);
+
+}  // namespace lathe
+
+#endif  // LATHE_CODEGEN_CACHE_DISK_STORE_H_

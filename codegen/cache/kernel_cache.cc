@@ -1,0 +1,254 @@
+#include "codegen/cache/kernel_cache.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "codegen/cache/disk_store.h"
+#include "codegen/cache/native_kernel.h"
+#include "codegen/cpu/compiler.h"
+#include "codegen/cpu/emit.h"
+#include "dtypes/base/check.h"
+#include "dtypes/base/status.h"
+
+namespace lathe {
+namespace {
+
+using KernelPointer = std::shared_ptr<const Kernel>;
+
+constexpr size_t kKernelsPerUnit = 32;
+
+double Seconds() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+// Kernels that someone still holds, by name and target.
+class MemoryLayer {
+ public:
+  KernelPointer Find(const std::string& key) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto it = kernels_.find(key);
+    return it == kernels_.end() ? nullptr : it->second.lock();
+  }
+  void Add(const std::string& key, const KernelPointer& kernel) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    kernels_[key] = kernel;
+  }
+  static MemoryLayer& Global() {
+    static MemoryLayer* const layer = new MemoryLayer();
+    return *layer;
+  }
+
+ private:
+  std::mutex mutex_;
+  absl::flat_hash_map<std::string, std::weak_ptr<const Kernel>> kernels_;
+};
+
+struct Pending {
+  cpu::EmittedKernel emitted;
+  std::string key;  // on disk
+  std::vector<size_t> specs;
+  KernelPointer kernel;
+};
+
+class Build {
+ public:
+  Build(absl::Span<const KernelSpec> specs, const Target& target, const CompileOptions& options,
+        CompileReport& report)
+      : specs_(specs),
+        target_(target),
+        options_(options),
+        report_(report),
+        flags_(cpu::CompilerFlags(target)),
+        flag_text_(absl::StrCat(absl::StrJoin(flags_, " "), " ", target.vector_bytes)) {}
+
+  absl::StatusOr<std::vector<KernelPointer>> Run() {
+    result_.resize(specs_.size());
+    report_.kernels = static_cast<int>(specs_.size());
+    LATHE_RETURN_IF_ERROR(Emit());
+    if (!pending_.empty()) {
+      LATHE_RETURN_IF_ERROR(Prepare());
+      LATHE_RETURN_IF_ERROR(LoadFromDisk());
+      LATHE_RETURN_IF_ERROR(CompileMissing());
+    }
+    for (const Pending& p : pending_) {
+      for (size_t k : p.specs) result_[k] = p.kernel;
+      if (options_.use_memory) {
+        MemoryLayer::Global().Add(absl::StrCat(p.emitted.name, " ", flag_text_), p.kernel);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  absl::Status Emit() {
+    const double start = Seconds();
+    absl::flat_hash_map<std::string, size_t> seen;  // name -> first spec, or pending
+    for (size_t k = 0; k < specs_.size(); ++k) {
+      const std::string name = cpu::KernelName(specs_[k]);
+      auto [it, is_new] = seen.try_emplace(name, pending_.size());
+      if (!is_new) {
+        ++report_.deduplicated;
+        if (it->second == kInMemory) {
+          result_[k] = memory_[name];
+        } else {
+          pending_[it->second].specs.push_back(k);
+        }
+        continue;
+      }
+      if (options_.use_memory) {
+        if (KernelPointer kernel =
+                MemoryLayer::Global().Find(absl::StrCat(name, " ", flag_text_))) {
+          ++report_.memory_hits;
+          result_[k] = memory_[name] = kernel;
+          it->second = kInMemory;
+          continue;
+        }
+      }
+      Pending p;
+      LATHE_ASSIGN_OR_RETURN(p.emitted, cpu::EmitKernel(specs_[k], target_));
+      p.specs.push_back(k);
+      pending_.push_back(std::move(p));
+    }
+    report_.emit_seconds = Seconds() - start;
+    return absl::OkStatus();
+  }
+
+  // The compiler (its absence matters only if something is missing), the folder, the keys.
+  absl::Status Prepare() {
+    compiler_ = cpu::FindCompiler();
+    if (options_.use_disk) {
+      absl::StatusOr<DiskStore> store =
+          DiskStore::Open(options_.cache_dir.empty() ? DefaultCacheFolder() : options_.cache_dir);
+      if (store.ok()) {
+        store_.emplace(*std::move(store));
+      } else {
+        report_.cache_problem = std::string(store.status().message());
+      }
+    }
+    if (!store_) {
+      LATHE_ASSIGN_OR_RETURN(DiskStore store, DiskStore::Temporary());
+      store_.emplace(std::move(store));
+    }
+    const std::string compiler =
+        compiler_.ok() ? absl::StrCat(compiler_->path, compiler_->version) : std::string("none");
+    for (Pending& p : pending_) {
+      // The unit of one kernel holds its code and the header text that it uses.
+      p.key = HashText(
+          absl::StrCat(cpu::TranslationUnit({p.emitted}), "\n", compiler, "\n", flag_text_));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadFromDisk() {
+    absl::flat_hash_map<std::string, std::shared_ptr<KernelLibrary>> libraries;
+    for (Pending& p : pending_) {
+      const std::optional<std::string> path = store_->Find(p.key);
+      if (!path) continue;
+      std::shared_ptr<KernelLibrary>& library = libraries[*path];
+      if (library == nullptr) {
+        absl::StatusOr<std::shared_ptr<KernelLibrary>> opened = KernelLibrary::Open(*path);
+        if (!opened.ok()) continue;  // damaged: build it again
+        library = *std::move(opened);
+      }
+      absl::StatusOr<KernelPointer> kernel = library->Find(p.emitted.name);
+      if (!kernel.ok()) continue;
+      p.kernel = *std::move(kernel);
+      ++report_.disk_hits;
+    }
+    return absl::OkStatus();
+  }
+
+  struct Unit {
+    std::vector<Pending*> kernels;
+    cpu::CompileTask task;
+  };
+
+  // As many units as compilers may run, evenly filled.
+  std::vector<Unit> Divide() {
+    std::vector<Pending*> missing;
+    for (Pending& p : pending_) {
+      if (p.kernel == nullptr) missing.push_back(&p);
+    }
+    const size_t jobs = std::max(options_.jobs, 1);
+    const size_t count = std::max((missing.size() + kKernelsPerUnit - 1) / kKernelsPerUnit,
+                                  std::min(missing.size(), jobs));
+    std::vector<Unit> units(count);
+    for (size_t k = 0; k < missing.size(); ++k) units[k % count].kernels.push_back(missing[k]);
+    return units;
+  }
+
+  absl::Status CompileMissing() {
+    std::vector<Unit> units = Divide();
+    if (units.empty()) return absl::OkStatus();
+    if (!compiler_.ok()) return compiler_.status();
+    const double start = Seconds();
+    std::vector<cpu::CompileTask> tasks;
+    for (Unit& unit : units) {
+      std::vector<cpu::EmittedKernel> kernels;
+      for (const Pending* p : unit.kernels) kernels.push_back(p->emitted);
+      unit.task = {store_->FreshPath(".cc"), store_->FreshPath(".so")};
+      LATHE_RETURN_IF_ERROR(WriteFile(unit.task.source, cpu::TranslationUnit(kernels)));
+      tasks.push_back(unit.task);
+    }
+    const absl::Status status = cpu::RunCompiler(*compiler_, flags_, tasks, options_.jobs);
+    for (const cpu::CompileTask& task : tasks) unlink(task.source.c_str());
+    if (!status.ok()) {
+      for (const cpu::CompileTask& task : tasks) unlink(task.output.c_str());
+      return status;
+    }
+    for (Unit& unit : units) LATHE_RETURN_IF_ERROR(Take(unit));
+    report_.units = static_cast<int>(units.size());
+    report_.compile_seconds = Seconds() - start;
+    return absl::OkStatus();
+  }
+
+  absl::Status Take(Unit& unit) {
+    std::string keys;
+    for (const Pending* p : unit.kernels) absl::StrAppend(&keys, p->key, "\n");
+    const std::string name = absl::StrCat(HashText(keys), ".so");
+    LATHE_ASSIGN_OR_RETURN(const std::string path, store_->Keep(unit.task.output, name));
+    LATHE_ASSIGN_OR_RETURN(std::shared_ptr<KernelLibrary> library, KernelLibrary::Open(path));
+    for (Pending* p : unit.kernels) {
+      LATHE_ASSIGN_OR_RETURN(p->kernel, library->Find(p->emitted.name));
+      ++report_.compiled;
+      // A full disk costs the entry, not the program.
+      if (absl::Status status = store_->AddKey(p->key, name); !status.ok()) {
+        report_.cache_problem = std::string(status.message());
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  static constexpr size_t kInMemory = static_cast<size_t>(-1);
+
+  absl::Span<const KernelSpec> specs_;
+  const Target& target_;
+  const CompileOptions& options_;
+  CompileReport& report_;
+  const std::vector<std::string> flags_;
+  const std::string flag_text_;
+  std::vector<KernelPointer> result_;
+  absl::flat_hash_map<std::string, KernelPointer> memory_;
+  std::vector<Pending> pending_;
+  absl::StatusOr<cpu::Compiler> compiler_ = absl::NotFoundError("");
+  std::optional<DiskStore> store_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::shared_ptr<const Kernel>>> CompileKernels(
+    absl::Span<const KernelSpec> specs, const Target& target, const CompileOptions& options,
+    CompileReport* report) {
+  CompileReport ignored;
+  return Build(specs, target, options, report != nullptr ? *report : ignored).Run();
+}
+
+}  // namespace lathe

@@ -1,0 +1,105 @@
+// Every kernel of codegen/testdata, compiled by the machine's compiler, against the evaluator.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "codegen/cache/kernel_cache.h"
+#include "codegen/cpu/compiler.h"
+#include "codegen/cpu/emit.h"
+#include "codegen/testing/spec_cases.h"
+#include "gtest/gtest.h"
+
+namespace lathe {
+namespace {
+
+CompileOptions Fresh() {
+  CompileOptions options;
+  options.use_disk = false;
+  return options;
+}
+
+// LATHE_TEST_FILTER: the cases whose title holds it.
+std::vector<SpecCase> Cases(const std::string& file) {
+  auto cases = LoadSpecCases("codegen/testdata/" + file);
+  EXPECT_TRUE(cases.ok()) << cases.status();
+  const char* filter = std::getenv("LATHE_TEST_FILTER");
+  std::vector<SpecCase> wanted;
+  for (SpecCase& test : *cases) {
+    if (filter == nullptr || test.title.find(filter) != std::string::npos) {
+      wanted.push_back(std::move(test));
+    }
+  }
+  return wanted;
+}
+
+// Kernels of the cases; nullptr, and a failure, for a batch that does not compile.
+std::vector<std::shared_ptr<const Kernel>> Compile(const std::vector<SpecCase>& cases,
+                                                   const Target& target) {
+  std::vector<std::shared_ptr<const Kernel>> all;
+  CompileReport total;
+  for (size_t first = 0; first < cases.size(); first += 64) {
+    std::vector<KernelSpec> specs;
+    for (size_t k = first; k < std::min(first + 64, cases.size()); ++k) {
+      specs.push_back(cases[k].spec);
+    }
+    CompileReport report;
+    auto kernels = CompileKernels(specs, target, Fresh(), &report);
+    EXPECT_TRUE(kernels.ok()) << kernels.status();
+    if (kernels.ok()) {
+      all.insert(all.end(), kernels->begin(), kernels->end());
+    } else {
+      all.resize(first + specs.size());
+    }
+    total.compiled += report.compiled;
+    total.units += report.units;
+    total.emit_seconds += report.emit_seconds;
+    total.compile_seconds += report.compile_seconds;
+  }
+  std::printf("%d kernels in %d units: %.2f s to emit, %.2f s to compile\n", total.compiled,
+              total.units, total.emit_seconds, total.compile_seconds);
+  return all;
+}
+
+class NativeKernels : public testing::TestWithParam<const char*> {};
+
+TEST_P(NativeKernels, DoAsTheEvaluator) {
+  const std::vector<SpecCase> cases = Cases(GetParam());
+  const auto kernels = Compile(cases, HostTarget());
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    if (kernels[k] == nullptr) continue;
+    const absl::Status status = CheckAgainstEvaluator(cases[k], *kernels[k]);
+    EXPECT_TRUE(status.ok()) << status << "\n"
+                             << cpu::EmitKernel(cases[k].spec, HostTarget())->code;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, NativeKernels,
+                         testing::Values("indexing.spec", "reductions.spec", "pointwise.spec"));
+
+// Another width, no instruction past the baseline: the same bits.
+TEST(NativeKernel, BitsDoNotDependOnTheWidth) {
+  Target narrow = HostTarget();
+  narrow.vector_bytes = 16;
+  narrow.features.clear();
+  for (const char* file : {"reductions.spec", "indexing.spec"}) {
+    std::vector<SpecCase> cases;
+    for (SpecCase& test : Cases(file)) {
+      // One combination of each case: without instructions for them, fma and rounding are calls,
+      // and compile slowly.
+      const std::string name = test.title.substr(0, test.title.find(" ["));
+      if (cases.empty() || cases.back().title.substr(0, name.size()) != name) {
+        cases.push_back(std::move(test));
+      }
+    }
+    const auto wide_kernels = Compile(cases, HostTarget());
+    const auto narrow_kernels = Compile(cases, narrow);
+    for (size_t k = 0; k < wide_kernels.size(); ++k) {
+      if (wide_kernels[k] == nullptr || narrow_kernels[k] == nullptr) continue;
+      const absl::Status status = CheckSameBits(cases[k], *wide_kernels[k], *narrow_kernels[k]);
+      EXPECT_TRUE(status.ok()) << status;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lathe

@@ -1,0 +1,492 @@
+#include "codegen/cpu/stage_emitter.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "dtypes/base/check.h"
+#include "dtypes/base/status.h"
+
+namespace lathe::cpu {
+namespace {
+
+std::string ReductionName(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::kSum:
+      return "hn::SumOf";
+    case ReduceKind::kProd:
+      return "hn::ProductOf";
+    case ReduceKind::kMax:
+      return "hn::MaxOf";
+    case ReduceKind::kMin:
+      return "hn::MinOf";
+    case ReduceKind::kAny:
+      return "hn::AnyOf";
+    case ReduceKind::kAll:
+      return "hn::AllOf";
+    case ReduceKind::kArgMax:
+      return "true";
+    case ReduceKind::kArgMin:
+      return "false";
+  }
+  LATHE_UNREACHABLE();
+}
+
+// Of bool as bytes: max is any, a sum is or.
+ReduceKind OnBytes(ReduceKind kind, DType dtype) {
+  if (!IsBool(dtype)) return kind;
+  if (kind == ReduceKind::kSum || kind == ReduceKind::kMax) return ReduceKind::kAny;
+  if (kind == ReduceKind::kProd || kind == ReduceKind::kMin) return ReduceKind::kAll;
+  return kind;
+}
+
+constexpr int kLightWeight = 12;  // bodies worth a copy for each group of lanes
+
+}  // namespace
+
+StageEmitter::StageEmitter(const KernelSpec& spec, const SpecStage& stage, int number,
+                           const StagePlan& plan, const SymbolNames& names, HeaderParts& parts,
+                           std::vector<ScratchArray>& scratch)
+    : spec_(spec),
+      stage_(stage),
+      number_(number),
+      plan_(plan),
+      scratch_(scratch),
+      parts_(parts),
+      ops_(spec, stage, plan, names, parts, text_),
+      reduce_axes_(ReduceAxes(spec, stage)) {
+  for (size_t i = 0; i < stage.body.ops.size(); ++i) {
+    const LoopOp& o = op(i);
+    if (o.kind != OpKind::kReduce) continue;
+    const DType dtype = op(o.operands[0]).dtype;
+    reductions_.push_back({static_cast<int>(i), o.operands[0],
+                           o.operands.size() == 2 ? o.operands[1] : -1,
+                           ReductionName(OnBytes(o.reduce, dtype)), std::string(LaneType(dtype))});
+    parts.reductions = true;
+  }
+}
+
+void StageEmitter::Open(absl::string_view text) {
+  Line(text);
+  ops_.indent += 2;
+}
+
+void StageEmitter::Close(absl::string_view text) {
+  ops_.indent -= 2;
+  Line(text);
+}
+
+std::string StageEmitter::VectorType(const std::string& lane_type) const {
+  return absl::StrCat("hn::Vec<hn::FixedTag<", lane_type, ", ", plan_.lanes, ">>");
+}
+
+absl::StatusOr<std::string> StageEmitter::Emit(int indent) {
+  ops_.indent = indent + 2;
+  switch (plan_.shape) {
+    case StageShape::kOnce:
+      LATHE_RETURN_IF_ERROR(Operations([](int) { return true; }, Scope()));
+      break;
+    case StageShape::kMap:
+      LATHE_RETURN_IF_ERROR(Map());
+      break;
+    case StageShape::kRows:
+      LATHE_RETURN_IF_ERROR(Rows());
+      break;
+    case StageShape::kColumns:
+      LATHE_RETURN_IF_ERROR(Columns());
+      break;
+  }
+  const std::string space(indent, ' ');
+  return absl::StrCat(space, "{  // stage ", number_, "\n", space, "  ", ops_.TagDeclarations(),
+                      "\n", text_, space, "}\n");
+}
+
+// for-loops over the whole of `axes`, outer to inner.
+absl::Status StageEmitter::Loops(const std::vector<int>& axes, size_t k, const Body& body) {
+  if (k == axes.size()) return body();
+  const int axis = axes[k];
+  Open(absl::StrCat("for (int64_t ", x(axis), " = ", Begin(axis), "; ", x(axis), " < ", End(axis),
+                    "; ++", x(axis), ") {"));
+  LATHE_RETURN_IF_ERROR(Loops(axes, k + 1, body));
+  Close();
+  return absl::OkStatus();
+}
+
+absl::Status StageEmitter::Operations(const std::function<bool(int)>& wanted, const Scope& scope) {
+  for (size_t i = 0; i < stage_.body.ops.size(); ++i) {
+    const int id = static_cast<int>(i);
+    if (op(id).kind == OpKind::kReduce || plan_.unused[i] || !wanted(id)) continue;
+    LATHE_RETURN_IF_ERROR(ops_.Emit(id, scope));
+  }
+  return absl::OkStatus();
+}
+
+// What is the same in all lanes, once before the vector loop.
+absl::Status StageEmitter::Hoisted(OpPhase phase_limit) {
+  return Operations([&](int id) { return !plan_.varies[id] && plan_.phases[id] <= phase_limit; },
+                    Scope());
+}
+
+// The vector loop's body as a function of the first index and the number of lanes that exist.
+absl::Status StageEmitter::Chunk(bool accumulates) {
+  Open(absl::StrCat("const auto chunk = [&](const int64_t ", x(plan_.vector_axis),
+                    ", const auto n, const int k) __attribute__((always_inline)) -> int32_t {"));
+  const Scope scope = {plan_.vector_axis, "n"};
+  LATHE_RETURN_IF_ERROR(Operations(
+      [&](int id) { return plan_.varies[id] && plan_.phases[id] != OpPhase::kReduced; }, scope));
+  // In tiles of columns the lanes past the end are never looked at.
+  if (accumulates) {
+    Accumulate(reduce_axes_.size() - 1, plan_.shape == StageShape::kRows ? "n" : "hn::Full()");
+  }
+  Line("return 0;");
+  Close("};");
+  return absl::OkStatus();
+}
+
+void StageEmitter::Accumulate(size_t level, const std::string& count) {
+  for (const Reduction& r : reductions_) {
+    if (r.index < 0) {
+      Line(absl::StrCat("hn::Accumulate<", r.kind, ">(", A(r, level), "[k], ", ops_.Bytes(r.value),
+                        ", ", count, ");"));
+    } else {
+      Line(absl::StrCat("hn::AccumulatePosition<", r.kind, ">(", A(r, level), "[k], ", I(r, level),
+                        "[k], ", ops_.Bytes(r.value), ", ", ops_.Bytes(r.index), ", ", count,
+                        ");"));
+    }
+  }
+}
+
+absl::Status StageEmitter::Map() {
+  std::vector<int> outer = stage_.axes;
+  outer.pop_back();
+  const int axis = plan_.vector_axis;
+  const std::string i = x(axis), lanes = absl::StrCat(plan_.lanes);
+  return Loops(outer, 0, [&]() -> absl::Status {
+    Open(absl::StrCat("if (", Begin(axis), " < ", End(axis), ") {"));
+    LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kReduced));
+    LATHE_RETURN_IF_ERROR(Chunk(false));
+    Line(absl::StrCat("int64_t ", i, " = ", Begin(axis), ";"));
+    Line(absl::StrCat("for (; ", i, " + ", lanes, " <= ", End(axis), "; ", i, " += ", lanes,
+                      ") LATHE_TRY(chunk(", i, ", hn::Full(), 0));"));
+    Line(absl::StrCat("if (", i, " < ", End(axis), ") LATHE_TRY(chunk(", i,
+                      ", hn::Part{static_cast<int>(", End(axis), " - ", i, ")}, 0));"));
+    Close();
+    return absl::OkStatus();
+  });
+}
+
+// The array for the blocks' values of one reduction over one axis.
+std::string StageEmitter::Blocks(const Reduction& r, size_t level, bool positions,
+                                 const std::string& type, int axis, int block) {
+  const std::string name = absl::StrCat(positions ? "p" : "q", number_, "_", r.id, "_", level);
+  const bool is_rows = plan_.shape == StageShape::kRows;
+  const std::string per_block = is_rows ? "" : absl::StrCat(" * ", groups());
+  scratch_.push_back({name, is_rows ? type : VectorType(type),
+                      absl::StrCat("((e", axis, " + ", block - 1, ") / ", block, ")", per_block)});
+  return name;
+}
+
+absl::Status StageEmitter::Rows() {
+  return Loops(ParallelAxes(spec_, stage_), 0, [&]() -> absl::Status {
+    Open("{");
+    LATHE_RETURN_IF_ERROR(RowLevel(0));
+    LATHE_RETURN_IF_ERROR(AfterReduction(Scope(), [&](int r) {
+      const Reduction& reduction = reductions_[r];
+      const std::string value = reduction.index < 0 ? A(reduction, 0) : I(reduction, 0);
+      const std::string type = reduction.index < 0 ? reduction.type : "int64_t";
+      return absl::StrCat("hn::Set(hn::FixedTag<", type, ", ", plan_.lanes, ">(), ", value, ")");
+    }));
+    Close();
+    return absl::OkStatus();
+  });
+}
+
+// Declares aK_level (a number) and computes it over reduce axes level, level + 1...
+absl::Status StageEmitter::RowLevel(size_t level) {
+  for (const Reduction& r : reductions_) {
+    Line(absl::StrCat(r.type, " ", A(r, level), " = ",
+                      r.index < 0 ? absl::StrCat(r.kind, "::Empty<", r.type, ">();") : "0;"));
+    if (r.index >= 0) Line(absl::StrCat("int64_t ", I(r, level), " = 0;"));
+  }
+  if (level + 1 == reduce_axes_.size()) return RowOfLanes(level);
+  const int axis = reduce_axes_[level];
+  const std::string b = absl::StrCat("block", axis);
+  Open(absl::StrCat("for (int64_t ", b, " = 0; ", b, " * ", kOuterBlock, " < e", axis, "; ++", b,
+                    ") {"));
+  for (const Reduction& r : reductions_) {
+    if (r.index < 0) {
+      Line(absl::StrCat(r.type, " sum", r.id, " = ", r.kind, "::Start<", r.type, ">();"));
+    } else {
+      Line(absl::StrCat(r.type, " sum", r.id, " = hn::WorstOf<", r.kind, ", ", r.type, ">();"));
+      Line(absl::StrCat("int64_t at", r.id, " = hn::kNoPosition;"));
+    }
+  }
+  Open(absl::StrCat("for (int64_t ", x(axis), " = ", b, " * ", kOuterBlock, "; ", x(axis),
+                    " < hn::Least(e", axis, ", (", b, " + 1) * ", kOuterBlock, "); ++", x(axis),
+                    ") {"));
+  LATHE_RETURN_IF_ERROR(RowLevel(level + 1));
+  for (const Reduction& r : reductions_) {
+    if (r.index < 0) {
+      Line(absl::StrCat("sum", r.id, " = ", r.kind, "::Join(sum", r.id, ", ", A(r, level + 1),
+                        ");"));
+    } else {
+      Line(absl::StrCat("hn::JoinPosition<", r.kind, ">(sum", r.id, ", at", r.id, ", ",
+                        A(r, level + 1), ", ", I(r, level + 1), ");"));
+    }
+  }
+  Close();
+  std::string folds;
+  for (const Reduction& r : reductions_) {
+    const std::string q = Blocks(r, level, false, r.type, axis, kOuterBlock);
+    Line(absl::StrCat(q, "[", b, "] = sum", r.id, ";"));
+    if (r.index < 0) continue;
+    const std::string p = Blocks(r, level, true, "int64_t", axis, kOuterBlock);
+    Line(absl::StrCat(p, "[", b, "] = at", r.id, ";"));
+  }
+  Close();
+  Open(absl::StrCat("if (e", axis, " > 0) {"));
+  for (const Reduction& r : reductions_) {
+    const std::string q = absl::StrCat("q", number_, "_", r.id, "_", level);
+    const std::string p = absl::StrCat("p", number_, "_", r.id, "_", level);
+    const std::string count = absl::StrCat("(e", axis, " + ", kOuterBlock - 1, ") / ", kOuterBlock);
+    if (r.index < 0) {
+      Line(absl::StrCat("hn::FoldPairs<", r.kind, ">(", q, ", ", count, ");"));
+    } else {
+      Line(absl::StrCat("hn::FoldPositionPairs<", r.kind, ">(", q, ", ", p, ", ", count, ");"));
+      Line(absl::StrCat(I(r, level), " = ", p, "[0];"));
+    }
+    Line(absl::StrCat(A(r, level), " = ", q, "[0];"));
+  }
+  Close();
+  return absl::OkStatus();
+}
+
+// One row along the vector axis: kLanes lanes, blocks of kInnerBlock elements.
+absl::Status StageEmitter::RowOfLanes(size_t level) {
+  const int axis = plan_.vector_axis;
+  const std::string i = x(axis), e = absl::StrCat("e", axis), lanes = absl::StrCat(plan_.lanes);
+  const std::string b = absl::StrCat("block", axis);
+  Open(absl::StrCat("if (", e, " > 0) {"));
+  LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kElement));
+  // Inside, the arrays of lanes take the names of the results.
+  std::string arrays, starts;
+  for (const Reduction& r : reductions_) {
+    Line(absl::StrCat("auto& row", r.id, " = ", A(r, level), ";"));
+    if (r.index >= 0) Line(absl::StrCat("auto& row_at", r.id, " = ", I(r, level), ";"));
+  }
+  Open("{");
+  for (const Reduction& r : reductions_) {
+    Line(absl::StrCat(VectorType(r.type), " ", A(r, level), "[", groups(), "];"));
+    if (r.index >= 0) {
+      Line(absl::StrCat(VectorType("int64_t"), " ", I(r, level), "[", groups(), "];"));
+    }
+  }
+  LATHE_RETURN_IF_ERROR(Chunk(true));
+  Open(absl::StrCat("for (int64_t ", b, " = 0; ", b, " * ", kInnerBlock, " < ", e, "; ++", b,
+                    ") {"));
+  Line(absl::StrCat("const int64_t first = ", b, " * ", kInnerBlock, ", last = hn::Least(", e,
+                    ", first + ", kInnerBlock, ");"));
+  Open(absl::StrCat("for (int k = 0; k < ", groups(), "; ++k) {"));
+  for (const Reduction& r : reductions_) {
+    const std::string start = r.index < 0
+                                  ? absl::StrCat(r.kind, "::Start<", r.type, ">()")
+                                  : absl::StrCat("hn::WorstOf<", r.kind, ", ", r.type, ">()");
+    Line(absl::StrCat(A(r, level), "[k] = ", start, " - ", VectorType(r.type), "{};"));
+    if (r.index >= 0) {
+      Line(absl::StrCat(I(r, level), "[k] = hn::kNoPosition - ", VectorType("int64_t"), "{};"));
+    }
+  }
+  Close();
+  Line(absl::StrCat("int64_t ", i, " = first;"));
+  if (plan_.weight <= kLightWeight) {
+    Open(absl::StrCat("for (; ", i, " + ", kLanes, " <= last; ", i, " += ", kLanes, ") {"));
+    Line(absl::StrCat("#pragma GCC unroll ", groups()));
+    Line(absl::StrCat("for (int k = 0; k < ", groups(), "; ++k) LATHE_TRY(chunk(", i, " + k * ",
+                      lanes, ", hn::Full(), k));"));
+    Close();
+  }
+  Open(absl::StrCat("for (; ", i, " < last; ", i, " += ", kLanes, ") {"));
+  Open(absl::StrCat("for (int k = 0; k < ", groups(), " && ", i, " + k * ", lanes,
+                    " < last; ++k) {"));
+  Open(absl::StrCat("if (", i, " + (k + 1) * ", lanes, " <= last) {"));
+  Line(absl::StrCat("LATHE_TRY(chunk(", i, " + k * ", lanes, ", hn::Full(), k));"));
+  Close("} else {");
+  ops_.indent += 2;
+  Line(absl::StrCat("LATHE_TRY(chunk(", i, " + k * ", lanes, ", hn::Part{static_cast<int>(last - (",
+                    i, " + k * ", lanes, "))}, k));"));
+  Close();
+  Close();
+  Close();
+  for (const Reduction& r : reductions_) {
+    const std::string q = Blocks(r, level, false, r.type, axis, kInnerBlock);
+    const std::string count = absl::StrCat("hn::Least(", kLanes, ", last - first)");
+    if (r.index < 0) {
+      Line(absl::StrCat(q, "[", b, "] = hn::FoldLanes<", r.kind, ">(", A(r, level), ", ", count,
+                        ");"));
+    } else {
+      const std::string p = Blocks(r, level, true, "int64_t", axis, kInnerBlock);
+      Line(absl::StrCat(p, "[", b, "] = hn::FoldPositionLanes<", r.kind, ">(", A(r, level), ", ",
+                        I(r, level), ", &", q, "[", b, "], ", count, ");"));
+    }
+  }
+  Close();
+  for (const Reduction& r : reductions_) {
+    const std::string q = absl::StrCat("q", number_, "_", r.id, "_", level);
+    const std::string p = absl::StrCat("p", number_, "_", r.id, "_", level);
+    const std::string count = absl::StrCat("(", e, " + ", kInnerBlock - 1, ") / ", kInnerBlock);
+    if (r.index < 0) {
+      Line(absl::StrCat("hn::FoldPairs<", r.kind, ">(", q, ", ", count, ");"));
+    } else {
+      Line(absl::StrCat("hn::FoldPositionPairs<", r.kind, ">(", q, ", ", p, ", ", count, ");"));
+      Line(absl::StrCat("row_at", r.id, " = ", p, "[0];"));
+    }
+    Line(absl::StrCat("row", r.id, " = ", q, "[0];"));
+  }
+  Close();
+  Close();
+  return absl::OkStatus();
+}
+
+absl::Status StageEmitter::Columns() {
+  std::vector<int> outer = ParallelAxes(spec_, stage_);
+  outer.pop_back();
+  const int axis = plan_.vector_axis;
+  const std::string lanes = absl::StrCat(plan_.lanes);
+  return Loops(outer, 0, [&]() -> absl::Status {
+    Open(absl::StrCat("for (int64_t tile = ", Begin(axis), "; tile < ", End(axis),
+                      "; tile += ", kLanes, ") {"));
+    Line(absl::StrCat("const int width = static_cast<int>(hn::Least(", kLanes, ", ", End(axis),
+                      " - tile));"));
+    LATHE_RETURN_IF_ERROR(ColumnLevel(0));
+    Open(absl::StrCat("const auto finish = [&](const int64_t ", x(axis),
+                      ", const auto n, const int k) __attribute__((always_inline)) -> int32_t {"));
+    LATHE_RETURN_IF_ERROR(AfterReduction({axis, "n"}, [&](int r) {
+      const Reduction& reduction = reductions_[r];
+      return absl::StrCat(reduction.index < 0 ? A(reduction, 0) : I(reduction, 0), "[k]");
+    }));
+    Line("return 0;");
+    Close("};");
+    Open(absl::StrCat("for (int k = 0; k * ", lanes, " < width; ++k) {"));
+    Open(absl::StrCat("if ((k + 1) * ", lanes, " <= width) {"));
+    Line(absl::StrCat("LATHE_TRY(finish(tile + k * ", lanes, ", hn::Full(), k));"));
+    Close("} else {");
+    ops_.indent += 2;
+    Line(absl::StrCat("LATHE_TRY(finish(tile + k * ", lanes, ", hn::Part{width - k * ", lanes,
+                      "}, k));"));
+    Close();
+    Close();
+    Close();
+    return absl::OkStatus();
+  });
+}
+
+// Declares aK_level (a tile of columns) and computes it over reduce axes level, level + 1...
+absl::Status StageEmitter::ColumnLevel(size_t level) {
+  const int axis = reduce_axes_[level];
+  const std::string b = absl::StrCat("block", axis), e = absl::StrCat("e", axis);
+  const std::string every = absl::StrCat("for (int k = 0; k < ", groups(), "; ++k) ");
+  for (const Reduction& r : reductions_) {
+    const std::string empty = r.index < 0 ? absl::StrCat(r.kind, "::Empty<", r.type, ">()") : "0";
+    Line(absl::StrCat(VectorType(r.type), " ", A(r, level), "[", groups(), "];"));
+    Line(absl::StrCat(every, A(r, level), "[k] = ", empty, " - ", VectorType(r.type), "{};"));
+    if (r.index < 0) continue;
+    Line(absl::StrCat(VectorType("int64_t"), " ", I(r, level), "[", groups(), "] = {};"));
+  }
+  Open(absl::StrCat("for (int64_t ", b, " = 0; ", b, " * ", kOuterBlock, " < ", e, "; ++", b,
+                    ") {"));
+  for (const Reduction& r : reductions_) {
+    const std::string start = r.index < 0
+                                  ? absl::StrCat(r.kind, "::Start<", r.type, ">()")
+                                  : absl::StrCat("hn::WorstOf<", r.kind, ", ", r.type, ">()");
+    Line(absl::StrCat(every, A(r, level), "[k] = ", start, " - ", VectorType(r.type), "{};"));
+    if (r.index >= 0) {
+      Line(absl::StrCat(every, I(r, level), "[k] = hn::kNoPosition - ", VectorType("int64_t"),
+                        "{};"));
+    }
+  }
+  Open(absl::StrCat("for (int64_t ", x(axis), " = ", b, " * ", kOuterBlock, "; ", x(axis),
+                    " < hn::Least(", e, ", (", b, " + 1) * ", kOuterBlock, "); ++", x(axis),
+                    ") {"));
+  if (level + 1 == reduce_axes_.size()) {
+    LATHE_RETURN_IF_ERROR(ColumnElements(level));
+  } else {
+    LATHE_RETURN_IF_ERROR(ColumnLevel(level + 1));
+    for (const Reduction& r : reductions_) {
+      if (r.index < 0) {
+        Line(absl::StrCat(every, "hn::Accumulate<", r.kind, ">(", A(r, level), "[k], ",
+                          A(r, level + 1), "[k], hn::Full());"));
+      } else {
+        Line(absl::StrCat(every, "hn::AccumulatePosition<", r.kind, ">(", A(r, level), "[k], ",
+                          I(r, level), "[k], ", A(r, level + 1), "[k], ", I(r, level + 1),
+                          "[k], hn::Full());"));
+      }
+    }
+  }
+  Close();
+  Open(absl::StrCat("if (", e, " > ", kOuterBlock, ") {"));
+  for (const Reduction& r : reductions_) {
+    const std::string q = Blocks(r, level, false, r.type, axis, kOuterBlock);
+    Line(absl::StrCat(every, q, "[", b, " * ", groups(), " + k] = ", A(r, level), "[k];"));
+    if (r.index < 0) continue;
+    const std::string p = Blocks(r, level, true, "int64_t", axis, kOuterBlock);
+    Line(absl::StrCat(every, p, "[", b, " * ", groups(), " + k] = ", I(r, level), "[k];"));
+  }
+  Close();
+  Close();
+  Open(absl::StrCat("if (", e, " > ", kOuterBlock, ") {"));
+  for (const Reduction& r : reductions_) {
+    const std::string q = absl::StrCat("q", number_, "_", r.id, "_", level);
+    const std::string p = absl::StrCat("p", number_, "_", r.id, "_", level);
+    const std::string count = absl::StrCat("(", e, " + ", kOuterBlock - 1, ") / ", kOuterBlock);
+    if (r.index < 0) {
+      Line(absl::StrCat("hn::FoldBlocks<", r.kind, ", ", groups(), ">(", q, ", ", count, ", ",
+                        A(r, level), ");"));
+    } else {
+      Line(absl::StrCat("hn::FoldPositionBlocks<", r.kind, ", ", groups(), ">(", q, ", ", p, ", ",
+                        count, ", ", A(r, level), ", ", I(r, level), ");"));
+    }
+  }
+  Close();
+  return absl::OkStatus();
+}
+
+// One row of a tile.
+absl::Status StageEmitter::ColumnElements(size_t level) {
+  (void)level;
+  const std::string lanes = absl::StrCat(plan_.lanes);
+  LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kElement));
+  LATHE_RETURN_IF_ERROR(Chunk(true));
+  Line(absl::StrCat("int k = 0;"));
+  if (plan_.weight <= kLightWeight) {
+    Open(absl::StrCat("if (width == ", kLanes, ") {"));
+    Line(absl::StrCat("#pragma GCC unroll ", groups()));
+    Line(absl::StrCat("for (k = 0; k < ", groups(), "; ++k) LATHE_TRY(chunk(tile + k * ", lanes,
+                      ", hn::Full(), k));"));
+    Close();
+  }
+  Line(absl::StrCat("for (; (k + 1) * ", lanes, " <= width; ++k) LATHE_TRY(chunk(tile + k * ",
+                    lanes, ", hn::Full(), k));"));
+  Line(absl::StrCat("if (k * ", lanes, " < width) LATHE_TRY(chunk(tile + k * ", lanes,
+                    ", hn::Part{width - k * ", lanes, "}, k));"));
+  return absl::OkStatus();
+}
+
+// The operations after the reduction; result(r) is the vector of reduction r.
+absl::Status StageEmitter::AfterReduction(const Scope& scope,
+                                          const std::function<std::string(int)>& result) {
+  const std::vector<LoopOp>& ops = stage_.body.ops;
+  std::vector<bool> needed(ops.size(), false);
+  for (size_t i = ops.size(); i-- > 0;) {
+    needed[i] =
+        needed[i] || (ops[i].kind == OpKind::kStoreLocal && plan_.phases[i] == OpPhase::kReduced);
+    if (!needed[i] || ops[i].kind == OpKind::kReduce) continue;
+    for (int32_t operand : ops[i].operands) needed[operand] = true;
+    if (ops[i].mask != kNoValue) needed[ops[i].mask] = true;
+  }
+  for (size_t r = 0; r < reductions_.size(); ++r) {
+    if (needed[reductions_[r].id]) ops_.DefineReduced(reductions_[r].id, result(r));
+  }
+  return Operations([&](int id) { return needed[id] && plan_.phases[id] != OpPhase::kElement; },
+                    scope);
+}
+
+}  // namespace lathe::cpu

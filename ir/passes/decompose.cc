@@ -70,10 +70,18 @@ class Decomposer {
     for (Node* n = previous == nullptr ? graph_.first() : previous->next; n != node; n = n->next) {
       depth_[n] = depth + 1;
       n->tags = node->tags;
+      if (!keep_views_ && n->row != nullptr && n->row->effect == Effect::kMutates) {
+        return Internal(node->op, ": its decomposition writes in place with ", n->op);
+      }
     }
     for (size_t i = 0; i < node->results.size(); ++i) {
       Argument& result = (*results)[i];
-      if (result.is_value()) result = KeepLayout(builder, result.value(), *node->results[i]);
+      if (result.is_value() && result.value() == nullptr) {
+        return Internal(node->op, ": its decomposition gives nothing for result ", i);
+      }
+      if (result.is_value()) {
+        result = KeepLayout(builder, result.value(), *node->results[i], first_new_id);
+      }
       ReplaceWith(graph_, node->results[i], result);
     }
     LATHE_RETURN_IF_ERROR(builder.status());
@@ -81,18 +89,35 @@ class Decomposer {
     return absl::OkStatus();
   }
 
-  // Later nodes were typed for the strides of the replaced result. A composite's result may be a
-  // view, which no copy may replace: then types are inferred anew.
-  Argument KeepLayout(Builder& builder, Value* value, const Value& replaced) {
-    if (!value->type.is_tensor() || !replaced.type.is_tensor() || !replaced.is_used() ||
-        value->type == replaced.type) {
+  // A view chain's tensor was there before the decomposition, so the result shares its storage.
+  static bool IsOld(const Value* value, int64_t first_new_id) {
+    while (value->definition != nullptr && value->definition->id >= first_new_id) {
+      const Node& node = *value->definition;
+      if (node.row == nullptr || !node.row->is_view()) return false;
+      value = node.arguments[0].value();
+    }
+    return true;
+  }
+
+  // Later nodes were typed for the strides of the replaced result. The result of a composite or a
+  // view may be a view, which no copy may replace: then types are inferred anew.
+  Argument KeepLayout(Builder& builder, Value* value, const Value& replaced, int64_t first_new_id) {
+    if (!value->type.is_tensor() || !replaced.type.is_tensor() || !replaced.is_used()) {
       return Argument::Of(value);
     }
-    if (keep_views_) {
+    const bool keep_view = keep_views_ || replaced.definition->row->is_view();
+    // An output must not share storage with what its operator read.
+    if (!keep_view && replaced.output_uses > 0 && IsOld(value, first_new_id)) {
+      value = builder.Call("aten.clone", {value});
+      if (value == nullptr) return {};
+    }
+    if (value->type == replaced.type) return Argument::Of(value);
+    if (keep_view) {
       stale_types_ = true;
       return Argument::Of(value);
     }
-    return Argument::Of(WithLayout(builder, value, replaced.type.tensor()));
+    value = WithLayout(builder, value, replaced.type.tensor());
+    return value == nullptr ? Argument() : Argument::Of(value);
   }
 
   Graph& graph_;

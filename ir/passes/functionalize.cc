@@ -140,6 +140,9 @@ class Functionalizer {
 
   // Several elements at one place have no defined value after a write.
   absl::Status CheckTarget(const Node& node, Value* target) {
+    if (!target->type.is_tensor()) {
+      return InvalidArgument(node.op, ": %", target->name, " is no tensor to write to");
+    }
     const TensorType& type = target->type.tensor();
     for (int d = 0; d < type.rank(); ++d) {
       if (!(type.strides[d] == Expr(0))) continue;

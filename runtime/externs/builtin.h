@@ -7,14 +7,15 @@
 
 namespace lathe {
 
-const Extern* GemmExtern();        // gemm.cc
-const Extern* Conv2dExtern();      // convolution.cc
-const Extern* ConvNdExtern();      // convolution.cc
-const Extern* SortExtern();        // sort.cc
-const Extern* TopKExtern();        // topk.cc
-const Extern* CumulativeExtern();  // cumulative.cc
-const Extern* NonzeroExtern();     // nonzero.cc
-const Extern* CopyExtern();        // copy.cc
+const Extern* GemmExtern();           // gemm.cc
+const Extern* Conv2dExtern();         // convolution.cc
+const Extern* ConvNdExtern();         // convolution.cc
+const Extern* SortExtern();           // sort.cc
+const Extern* TopKExtern();           // topk.cc
+const Extern* CumulativeExtern();     // cumulative.cc
+const Extern* NonzeroExtern();        // nonzero.cc
+const Extern* CopyExtern();           // copy.cc
+const Extern* ScatterReduceExtern();  // scatter_reduce.cc
 
 }  // namespace lathe
 

@@ -24,8 +24,9 @@ std::string FormatExternAttributes(const ExternAttributes& attributes) {
 }
 
 const Extern* FindExtern(absl::string_view id) {
-  for (const Extern* (*get)() : {GemmExtern, Conv2dExtern, ConvNdExtern, SortExtern, TopKExtern,
-                                 CumulativeExtern, NonzeroExtern, CopyExtern}) {
+  for (const Extern* (*get)() :
+       {GemmExtern, Conv2dExtern, ConvNdExtern, SortExtern, TopKExtern, CumulativeExtern,
+        NonzeroExtern, CopyExtern, ScatterReduceExtern}) {
     if (get()->id() == id) return get();
   }
   return nullptr;

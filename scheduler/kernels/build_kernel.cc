@@ -377,8 +377,14 @@ class KernelBuilder {
   void RecordReduction(Recording& r, Member& m) {
     PrepareForwarded(r, m);
     const OpsValue total = RecordReduce(r.recorder, *r.reader, node(m), m.domain_index);
-    m.raw_local = NewLocal(r.recorder.dtype(total), {});
+    const DType dtype = r.recorder.dtype(total);
+    // Nothing is done to the sum: it is the value.
+    m.raw_local = IsFinished(node(m), dtype) ? m.local : NewLocal(dtype, {});
     r.recorder.StoreLocal(m.raw_local, total);
+  }
+
+  static bool IsFinished(const LoopNode& n, DType reduced) {
+    return !n.reduction().finish && n.value->type.tensor().dtype == reduced;
   }
 
   absl::Status RecordRow(int pass) {
@@ -386,6 +392,7 @@ class KernelBuilder {
     bool any = false;
     for (const Member& m : members_) {
       if (m.stage != pass || m.level == MemberLevel::kFull) continue;
+      if (m.level == MemberLevel::kReduction && m.raw_local == m.local && !m.stored) continue;
       any = true;
       OpsValue value;
       if (m.level == MemberLevel::kReduction) {
@@ -394,7 +401,7 @@ class KernelBuilder {
         value = Compute(*r, m);
       }
       r->at_hand[m.node] = value;
-      r->recorder.StoreLocal(m.local, value);
+      if (m.raw_local != m.local) r->recorder.StoreLocal(m.local, value);
       if (m.stored) StoreMember(*r, m, value);
     }
     if (!any) return absl::OkStatus();

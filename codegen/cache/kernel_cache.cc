@@ -60,8 +60,8 @@ struct Pending {
 
 class Build {
  public:
-  Build(absl::Span<const KernelSpec> specs, const Target& target, const CompileOptions& options,
-        CompileReport& report)
+  Build(absl::Span<const KernelSpec> specs, const Target& target, const NativeOptions& options,
+        NativeReport& report)
       : specs_(specs),
         target_(target),
         options_(options),
@@ -231,8 +231,8 @@ class Build {
 
   absl::Span<const KernelSpec> specs_;
   const Target& target_;
-  const CompileOptions& options_;
-  CompileReport& report_;
+  const NativeOptions& options_;
+  NativeReport& report_;
   const std::vector<std::string> flags_;
   const std::string flag_text_;
   std::vector<KernelPointer> result_;
@@ -245,9 +245,9 @@ class Build {
 }  // namespace
 
 absl::StatusOr<std::vector<std::shared_ptr<const Kernel>>> CompileKernels(
-    absl::Span<const KernelSpec> specs, const Target& target, const CompileOptions& options,
-    CompileReport* report) {
-  CompileReport ignored;
+    absl::Span<const KernelSpec> specs, const Target& target, const NativeOptions& options,
+    NativeReport* report) {
+  NativeReport ignored;
   return Build(specs, target, options, report != nullptr ? *report : ignored).Run();
 }
 

@@ -4,7 +4,7 @@
 // Native kernels for specs: from memory, from disk, or compiled. The kernel is the unit: equal
 // specs compile once, an edit of one recompiles one.
 //
-//   CompileReport report;
+//   NativeReport report;
 //   LATHE_ASSIGN_OR_RETURN(auto kernels, CompileKernels(specs, HostTarget(), {}, &report));
 //   kernels[0]->Call(args);                  // kernels[k] is of specs[k]
 //
@@ -25,14 +25,14 @@
 
 namespace lathe {
 
-struct CompileOptions {
+struct NativeOptions {
   std::string cache_dir;  // "": LATHE_CACHE_DIR, else XDG_CACHE_HOME/lathe, else ~/.cache/lathe
   int jobs = 2;           // compilers at once
   bool use_disk = true;   // false: compile, and leave nothing behind
   bool use_memory = true;
 };
 
-struct CompileReport {
+struct NativeReport {
   int kernels = 0;       // specs asked for
   int deduplicated = 0;  // of these, equal to an earlier one
   int memory_hits = 0;   // already loaded in this process
@@ -47,8 +47,8 @@ struct CompileReport {
 // Unimplemented for a spec that native code cannot express, NotFound without a compiler (and with
 // something to compile): the tile tier remains.
 absl::StatusOr<std::vector<std::shared_ptr<const Kernel>>> CompileKernels(
-    absl::Span<const KernelSpec> specs, const Target& target, const CompileOptions& options,
-    CompileReport* report);
+    absl::Span<const KernelSpec> specs, const Target& target, const NativeOptions& options,
+    NativeReport* report);
 
 }  // namespace lathe
 

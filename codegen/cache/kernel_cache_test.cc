@@ -60,8 +60,8 @@ class KernelCache : public testing::Test {
   ExprContext context_;
   std::string folder_;
   const Target target_ = HostTarget();
-  CompileOptions options_;
-  CompileReport report_;
+  NativeOptions options_;
+  NativeReport report_;
 };
 
 TEST_F(KernelCache, CompilesOnceThenReadsThenRebuildsWhatIsDamaged) {

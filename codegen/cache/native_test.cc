@@ -12,8 +12,8 @@
 namespace lathe {
 namespace {
 
-CompileOptions Fresh() {
-  CompileOptions options;
+NativeOptions Fresh() {
+  NativeOptions options;
   options.use_disk = false;
   return options;
 }
@@ -36,13 +36,13 @@ std::vector<SpecCase> Cases(const std::string& file) {
 std::vector<std::shared_ptr<const Kernel>> Compile(const std::vector<SpecCase>& cases,
                                                    const Target& target) {
   std::vector<std::shared_ptr<const Kernel>> all;
-  CompileReport total;
+  NativeReport total;
   for (size_t first = 0; first < cases.size(); first += 64) {
     std::vector<KernelSpec> specs;
     for (size_t k = first; k < std::min(first + 64, cases.size()); ++k) {
       specs.push_back(cases[k].spec);
     }
-    CompileReport report;
+    NativeReport report;
     auto kernels = CompileKernels(specs, target, Fresh(), &report);
     EXPECT_TRUE(kernels.ok()) << kernels.status();
     if (kernels.ok()) {

@@ -1,0 +1,66 @@
+// Every model in third_party/models is scheduled into valid kernels, and into no more of them than
+// stated in kernel_counts.txt.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "capture/pt2/load_pt2.h"
+#include "codegen/plan/emit_plan.h"
+#include "dtypes/base/status.h"
+#include "ir/ops/registry.h"
+#include "ir/passes/pipeline.h"
+#include "ir/text/printer.h"
+#include "runtime/abi/plan.h"
+
+namespace lathe {
+namespace {
+
+std::vector<std::string> ModelPaths() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator("third_party/models")) {
+    if (entry.path().extension() == ".pt2") paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+class ScheduleModels : public testing::TestWithParam<std::string> {};
+
+TEST_P(ScheduleModels, IntoValidKernels) {
+  const OpRegistry& ops = OpRegistry::Builtin();
+  absl::StatusOr<Program> program = LoadPt2(GetParam(), ops);
+  ASSERT_TRUE(program.ok()) << Describe(program.status());
+  const absl::Status passed = RunPasses(*program, ops, InferencePasses());
+  ASSERT_TRUE(passed.ok()) << Describe(passed);
+  absl::StatusOr<EmittedPlan> emitted = EmitPlan(*program);
+  ASSERT_TRUE(emitted.ok()) << Describe(emitted.status()) << "\n" << PrintProgram(*program);
+  for (const KernelSpec& spec : emitted->kernels) {
+    const absl::Status valid = VerifyKernelSpec(spec);
+    EXPECT_TRUE(valid.ok()) << Describe(valid) << "\n" << ToString(spec);
+  }
+  absl::StatusOr<Plan> again = ParsePlan(SerializePlan(emitted->plan));
+  EXPECT_TRUE(again.ok()) << Describe(again.status());
+  int kernels = 0, externs = 0, opaque = 0;
+  for (const PlanStep& step : emitted->plan.steps) {
+    kernels += std::holds_alternative<LaunchStep>(step);
+    opaque += std::holds_alternative<OpaqueStep>(step);
+    if (const auto* call = std::get_if<ExternStep>(&step)) {
+      ++externs;
+      kernels += static_cast<int>(call->epilogues.size());
+    }
+  }
+  std::printf("%-50s kernels %d, distinct %zu, externs %d, opaque %d\n", GetParam().c_str(),
+              kernels, emitted->kernels.size(), externs, opaque);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScheduleModels, testing::ValuesIn(ModelPaths()),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           return std::filesystem::path(info.param).stem().string();
+                         });
+
+}  // namespace
+}  // namespace lathe

@@ -1,4 +1,5 @@
-// Every kernel of codegen/testdata, compiled by the machine's compiler, against the evaluator.
+// Every kernel of codegen/testdata, compiled by the machine's compiler, against the evaluator
+// (vector math nearly, all else bit for bit) and against the tile tier (all bit for bit).
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include "codegen/cpu/compiler.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/testing/spec_cases.h"
+#include "codegen/tile/tile.h"
 #include "gtest/gtest.h"
 
 namespace lathe {
@@ -62,7 +64,7 @@ std::vector<std::shared_ptr<const Kernel>> Compile(const std::vector<SpecCase>& 
 
 class NativeKernels : public testing::TestWithParam<const char*> {};
 
-TEST_P(NativeKernels, DoAsTheEvaluator) {
+TEST_P(NativeKernels, DoAsTheEvaluatorAndTheTileTier) {
   const std::vector<SpecCase> cases = Cases(GetParam());
   const auto kernels = Compile(cases, HostTarget());
   for (size_t k = 0; k < kernels.size(); ++k) {
@@ -70,6 +72,10 @@ TEST_P(NativeKernels, DoAsTheEvaluator) {
     const absl::Status status = CheckAgainstEvaluator(cases[k], *kernels[k]);
     EXPECT_TRUE(status.ok()) << status << "\n"
                              << cpu::EmitKernel(cases[k].spec, HostTarget())->code;
+    auto tile = CompileTile(cases[k].spec);
+    ASSERT_TRUE(tile.ok()) << cases[k].title << ": " << tile.status();
+    const absl::Status same = CheckSameBits(cases[k], *kernels[k], **tile);
+    EXPECT_TRUE(same.ok()) << same;
   }
 }
 

@@ -212,6 +212,12 @@ ConformAnswer CheckCall(const RecordedCall& call, const OpRegistry& registry) {
         CompareValue((*results)[k], call.results[k], with_values, IsWritten(row, k));
     if (!difference.empty()) return {Conformity::kFailed, difference};
   }
+  // An argument that a result stands for has the result's shape after the call (squeeze_).
+  for (size_t k = 0; k < results->size(); ++k) {
+    int written = IsWritten(row, k) ? row.parsed.AliasedArgument(k) : -1;
+    if (written < 0 || !built.node->arguments[written].is_value()) continue;
+    built.environment.values[built.node->arguments[written].value()] = (*results)[k];
+  }
   std::string difference = CompareArguments(call, built, with_values);
   if (!difference.empty()) return {Conformity::kFailed, difference};
   return {};

@@ -1,7 +1,18 @@
+#include "ir/ops/index/index_rows.h"
+
+#include <utility>
+
 #include "ir/ops/families.h"
 
 namespace lathe {
 
-std::vector<OpRow> IndexRows() { return {}; }
+std::vector<OpRow> IndexRows() {
+  std::vector<OpRow> rows;
+  for (auto group : {AdvancedIndexRows, GatherRows, ScatterRows, JoinRows, RearrangeRows,
+                     TriangleRows, NonzeroRows, SearchRows, PaddingRows}) {
+    for (OpRow& row : group()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
 
 }  // namespace lathe

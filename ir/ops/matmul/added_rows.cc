@@ -166,7 +166,7 @@ Decomposed DecomposeOuter(Builder& b, const OpArgs& args) {
   return OneArgument(Mul(b, column, args.Tensor(1)));
 }
 
-// The result has the promoted type of all three, computed in its wide form.
+// The result has the promoted type of all three; eager rounds after every step of it.
 Decomposed DecomposeAddr(Builder& b, const OpArgs& args) {
   if (args.Type(1).rank() != 1 || args.Type(2).rank() != 1) {
     return InvalidArgument("addr: Expected 1-D argument vec1 and vec2, but got ",
@@ -176,11 +176,10 @@ Decomposed DecomposeAddr(Builder& b, const OpArgs& args) {
   for (int i : {1, 2}) {
     LATHE_ASSIGN_OR_RETURN(dtype, PromoteTypes(dtype, args.Type(i).dtype));
   }
-  const DType wide = ComputeType(dtype);
-  Value* column = b.Call("aten.unsqueeze", {CastTo(b, args.Tensor(1), wide), 1});
-  Value* product = Mul(b, column, CastTo(b, args.Tensor(2), wide));
-  return OneArgument(
-      ScaleAndAdd(b, args.Tensor(0), product, args.Number(3), args.Number(4), dtype));
+  Value* column = b.Call("aten.unsqueeze", {CastTo(b, args.Tensor(1), dtype), 1});
+  if (!IsNumber(args.Number(4), 1)) column = MulScalar(b, column, args.Number(4));
+  Value* product = Mul(b, column, CastTo(b, args.Tensor(2), dtype));
+  return OneArgument(ScaleAndAdd(b, args.Tensor(0), product, args.Number(3), Scalar(1), dtype));
 }
 
 }  // namespace

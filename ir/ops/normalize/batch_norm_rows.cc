@@ -169,6 +169,13 @@ EvaluateFunction EvaluateNorm(HostNorm where) {
       variance = OrElse(running_var, channels, 1);
     }
     for (int64_t k = 0; k < channels; ++k) rstd[k] = 1 / std::sqrt(variance[k] + eps);
+    const std::vector<double> exact_mean = mean;
+    if (training) {
+      // Eager rounds the statistics to the type it returns them in, and uses them so.
+      const DType stats = c.results[1].tensor().dtype;
+      for (double& v : mean) v = Convert(Scalar(v), stats).ToDouble();
+      for (double& v : rstd) v = Convert(Scalar(v), stats).ToDouble();
+    }
     const std::vector<double> weight = OrElse(c.args.OptionalTensor(1), channels, 1);
     const std::vector<double> bias = OrElse(c.args.OptionalTensor(2), channels, 0);
     std::vector<double> y(x.size());
@@ -184,7 +191,7 @@ EvaluateFunction EvaluateNorm(HostNorm where) {
       FromVector<double>(rstd, results[2].tensor());
       std::vector<double> unbiased = variance;
       for (double& v : unbiased) v *= count / (count - 1);
-      UpdateHost(running_mean, mean, momentum);
+      UpdateHost(running_mean, exact_mean, momentum);
       UpdateHost(running_var, unbiased, momentum);
     }
     return results;

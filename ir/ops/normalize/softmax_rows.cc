@@ -12,8 +12,8 @@ namespace {
 
 using Decomposed = absl::StatusOr<Arguments>;
 
-absl::Status CheckSoftmax(const OpArgs& args) {
-  if (IsIntegral(args.Type(0).dtype)) {
+absl::Status CheckSoftmax(const OpArgs& args, bool is_empty) {
+  if (IsIntegral(args.Type(0).dtype) && !is_empty) {
     return InvalidArgument(args.schema().name, ": not implemented for ", Name(args.Type(0).dtype),
                            "; pass a float tensor or a dtype");
   }
@@ -34,9 +34,21 @@ Axis AxisOf(const OpArgs& args) {
   return axis;
 }
 
+// Along the last dimension eager keeps the sum, and its logarithm, in the tensor's own type.
+Value* LogOfSum(Builder& b, const OpArgs& args, Value* sum) {
+  const TensorType& type = args.Type(0);
+  const DType wide = ComputeType(type.dtype);
+  const int64_t dim = args.Int(1).AsInt().value_or(0);
+  if (wide == type.dtype || (dim != -1 && dim != type.rank() - 1)) {
+    return b.Call("aten.log", {sum});
+  }
+  Value* rounded = CastTo(b, CastTo(b, sum, type.dtype), wide);
+  return CastTo(b, CastTo(b, b.Call("aten.log", {rounded}), type.dtype), wide);
+}
+
 Decomposed SoftmaxOf(Builder& b, const OpArgs& args, DType result, bool is_log, bool is_safe) {
-  LATHE_RETURN_IF_ERROR(CheckSoftmax(args));
   Axis axis = AxisOf(args);
+  LATHE_RETURN_IF_ERROR(CheckSoftmax(args, axis.is_empty));
   Value* x = Dense(b, args.Tensor(0));
   if (axis.is_empty) return OneArgument(CastTo(b, b.Call("aten.clone", {x}), result));
   x = Widen(b, CastTo(b, x, is_safe ? result : TypeOf(x).dtype));
@@ -44,7 +56,7 @@ Decomposed SoftmaxOf(Builder& b, const OpArgs& args, DType result, bool is_log, 
   Value* shifted = Sub(b, x, most);
   Value* power = b.Call("aten.exp", {shifted});
   Value* sum = b.Call("aten.sum.dim_IntList", {power, axis.dims, true});
-  Value* value = is_log ? Sub(b, shifted, b.Call("aten.log", {sum})) : Div(b, power, sum);
+  Value* value = is_log ? Sub(b, shifted, LogOfSum(b, args, sum)) : Div(b, power, sum);
   if (is_safe) {
     // A row of -inf alone has nothing to weigh: zeros instead of NaN.
     Value* hidden = b.Call("aten.eq.Scalar", {most, Scalar(-INFINITY)});

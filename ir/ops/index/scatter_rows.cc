@@ -1,0 +1,308 @@
+// Writes by an index tensor: scatter and its reductions, index_add, index_copy, index_fill, put.
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "dtypes/base/status.h"
+#include "ir/ops/host/host_loops.h"
+#include "ir/ops/index/host_reduce.h"
+#include "ir/ops/index/index_rows.h"
+#include "ir/ops/result_rules.h"
+#include "ir/ops/view/compose.h"
+#include "ir/ops/view/reshape_index.h"
+#include "ir/ops/view/size_math.h"
+
+namespace lathe {
+namespace {
+
+using Types = absl::StatusOr<std::vector<ValueType>>;
+using Results = absl::StatusOr<std::vector<HostValue>>;
+
+// How the arguments of one of these schemas are read; positions, -1: absent.
+struct Form {
+  int index = 2;
+  int source = 3;         // a tensor, or a number
+  bool is_whole = false;  // the index is a vector along `dim` (index_add...), not one per element
+  int reduce = -1, include_self = -1, alpha = -1;
+  std::string fixed_reduce = "";  // when the schema has no such argument: "" replaces
+  bool has_include_self_default = true;
+};
+
+bool SourceIsTensor(const OpArgs& args, const Form& form) {
+  return args.schema().arguments[form.source].type == SchemaArgument::Type::kTensor;
+}
+
+std::string ReduceOf(const OpArgs& args, const Form& form) {
+  return form.reduce >= 0 ? args.String(form.reduce) : form.fixed_reduce;
+}
+
+absl::StatusOr<int> DimOf(const OpArgs& args) {
+  LATHE_ASSIGN_OR_RETURN(int64_t dim, args.ConstantInt(1));
+  return WrapDim(dim, args.Type(0).rank());
+}
+
+absl::Status CheckElementwise(const InferContext& c, const Form& form, int dim) {
+  const TensorType &self = c.args.Type(0), &index = c.args.Type(form.index);
+  if (NumElements(index) == 0) return absl::OkStatus();
+  if (std::max(self.rank(), 1) != std::max(index.rank(), 1)) {
+    return InvalidArgument(c.args.schema().name,
+                           ": index tensor must have the same number of "
+                           "dimensions as self tensor, got ",
+                           ToString(index), " for ", ToString(self));
+  }
+  for (int d = 0; d < std::min(index.rank(), self.rank()); ++d) {
+    if (d == dim || !c.shapes.IsKnownTrue(symbolic::Gt(index.sizes[d], self.sizes[d]))) continue;
+    return InvalidArgument(c.args.schema().name, ": expected index ", ToString(index.sizes),
+                           " to be no larger than self ", ToString(self.sizes),
+                           " apart from dimension ", dim);
+  }
+  return absl::OkStatus();
+}
+
+Types InferScatter(const InferContext& c, const Form& form) {
+  LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args));
+  const TensorType& self = c.args.Type(0);
+  const DType index = c.args.Type(form.index).dtype;
+  if (index != DType::kI64 && index != DType::kI32) {
+    return InvalidArgument(c.args.schema().name, ": expected dtype int32/int64 for index, got ",
+                           Name(index));
+  }
+  if (form.is_whole) {
+    if (c.args.Type(form.index).rank() > 1) {
+      return InvalidArgument(c.args.schema().name, ": index is supposed to be a vector, got ",
+                             ToString(c.args.Type(form.index)));
+    }
+  } else {
+    LATHE_RETURN_IF_ERROR(CheckElementwise(c, form, dim));
+  }
+  if (SourceIsTensor(c.args, form) && c.args.Type(form.source).dtype != self.dtype) {
+    return InvalidArgument(c.args.schema().name,
+                           ": expected self.dtype to be equal to src.dtype, "
+                           "got ",
+                           Name(self.dtype), " and ", Name(c.args.Type(form.source).dtype));
+  }
+  TensorType type = self;
+  type.strides = PreservedStrides(self, c.shapes);
+  type.offset = 0;
+  return One(std::move(type));
+}
+
+// ---- Lowering: one store an element of the source ----
+
+absl::StatusOr<StoreMode> ModeOf(const OpArgs& args, const Form& form) {
+  const std::string reduce = ReduceOf(args, form);
+  if (reduce.empty()) return StoreMode::kPlain;
+  const bool include_self = form.include_self < 0 || args.Bool(form.include_self);
+  if ((reduce == "sum" || reduce == "add") && include_self) return StoreMode::kAtomicAdd;
+  return Unimplemented(args.schema().name, " with reduce='", reduce, "' inside a loop");
+}
+
+absl::StatusOr<std::vector<Lowered>> LowerScatter(const LowerContext& c, const Form& form) {
+  LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args));
+  LATHE_ASSIGN_OR_RETURN(StoreMode mode, ModeOf(c.args, form));
+  Value *self = c.args.Tensor(0), *index = c.args.Tensor(form.index);
+  const TensorType type = TypeOf(self), index_type = TypeOf(index);
+  if (type.rank() == 0) return Unimplemented(c.args.schema().name, " of a 0-dim tensor in a loop");
+  ScatterLoops scatter;
+  scatter.base = self;
+  scatter.mode = mode;
+  scatter.serial = true;
+  scatter.sizes = index_type.sizes;
+  if (form.is_whole) {
+    scatter.sizes = type.sizes;
+    scatter.sizes[dim] = index_type.rank() == 0 ? Expr(1) : index_type.sizes[0];
+  }
+  const bool is_whole = form.is_whole;
+  scatter.where = [=](OpsHandler& ops, TensorReader& in, Index at) {
+    std::vector<Expr> from(at.begin(), at.end()), place = from;
+    if (is_whole) from = index_type.rank() == 0 ? std::vector<Expr>() : std::vector<Expr>{at[dim]};
+    place[dim] = ops.Indirect(in.Load(ops, index, from), type.sizes[dim]);
+    return place;
+  };
+  if (SourceIsTensor(c.args, form)) {
+    Value* source = c.args.Tensor(form.source);
+    std::optional<Scalar> alpha;
+    if (form.alpha >= 0) alpha = c.args.Number(form.alpha);
+    scatter.body = [=](OpsHandler& ops, TensorReader& in, Index at) {
+      Index from = TypeOf(source).rank() == 0 ? Index() : at;
+      OpsValue v = in.Load(ops, source, from);
+      if (!alpha || *alpha == Scalar(1)) return v;
+      return ops.Mul(v, ops.Constant(*alpha, ops.dtype(v)));
+    };
+  } else {
+    Scalar value = Convert(c.args.Number(form.source), type.dtype);
+    scatter.body = [=](OpsHandler& ops, TensorReader&, Index) {
+      return ops.Constant(value, LoadedDType(type.dtype));
+    };
+  }
+  return std::vector<Lowered>{std::move(scatter)};
+}
+
+// ---- Evaluation ----
+
+// The loop's sizes, and for each of its elements the place in self.
+absl::StatusOr<std::vector<int64_t>> PlacesOf(const Tensor& self, const Tensor& index, int dim,
+                                              bool is_whole, Dims& sizes) {
+  const std::vector<int64_t> values = ToVector<int64_t>(index);
+  const Dims self_sizes = self.rank() == 0 ? Dims{1} : self.sizes();
+  sizes = index.rank() == 0 ? Dims{1} : index.sizes();
+  if (is_whole) {
+    sizes = self_sizes;
+    sizes[dim] = static_cast<int64_t>(values.size());
+  }
+  for (int64_t i : values) {
+    if (i < 0 || i >= self_sizes[dim]) {
+      return OutOfRange("index ", i, " is out of bounds for dimension ", dim, " with size ",
+                        self_sizes[dim]);
+    }
+  }
+  std::vector<int64_t> places;
+  ForEachIndex(sizes, [&](const Position& p) {
+    Position at = p;
+    at[dim] = values[is_whole ? p[dim] : static_cast<int64_t>(places.size())];
+    places.push_back(Linear(at, self_sizes));
+  });
+  return places;
+}
+
+Results EvaluateScatter(const EvaluateContext& c, const Form& form) {
+  const Tensor& self = c.args.Tensor(0);
+  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(c.args.Int(1), self.rank()));
+  Dims sizes;
+  LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> places,
+                         PlacesOf(self, c.args.Tensor(form.index), dim, form.is_whole, sizes));
+  Tensor out = c.Allocate();
+  out.CopyFrom(self);
+  const std::string reduce = form.reduce >= 0 ? c.args.String(form.reduce) : form.fixed_reduce;
+  const bool include_self = form.include_self < 0 || c.args.Bool(form.include_self);
+  Tensor source;
+  const bool is_tensor =
+      c.args.schema().arguments[form.source].type == SchemaArgument::Type::kTensor;
+  if (is_tensor) {
+    // The source may be larger than the index: its first places count.
+    const Tensor& given = c.args.Tensor(form.source);
+    source = given.rank() == static_cast<int>(sizes.size())
+                 ? given.AsStrided(sizes, given.strides(), given.offset())
+                 : BroadcastTo(given, sizes);
+  }
+  return VisitWide(self.dtype(), [&]<typename T>(TypeTag<T>) -> Results {
+    std::vector<T> values;
+    if (is_tensor) {
+      values = ToVector<T>(source);
+    } else {
+      Tensor one = Tensor::FromScalar(self.dtype(), c.args.Number(form.source));
+      values.assign(places.size(), ToVector<T>(one)[0]);
+    }
+    if (form.alpha >= 0) {
+      Tensor alpha = Tensor::FromScalar(self.dtype(), c.args.Number(form.alpha));
+      for (T& v : values) v *= ToVector<T>(alpha)[0];
+    }
+    std::vector<T> result = ToVector<T>(out);
+    LATHE_RETURN_IF_ERROR(ReduceInto<T>(reduce, include_self, places, values, result,
+                                        IsFloat(self.dtype()), out.dtype()));
+    FromVector<T>(result, out);
+    return OneResult(out);
+  });
+}
+
+OpRow ScatterRow(std::string schema, std::string doc, Form form, bool is_lowered = true) {
+  OpRow row;
+  row.schema = std::move(schema);
+  row.doc = std::move(doc);
+  row.infer = [form](const InferContext& c) { return InferScatter(c, form); };
+  if (is_lowered) {
+    row.lower = [form](const LowerContext& c) { return LowerScatter(c, form); };
+  }
+  row.evaluate = [form](const EvaluateContext& c) { return EvaluateScatter(c, form); };
+  return row;
+}
+
+// put(self, index, source, accumulate): index_put on self as a vector.
+absl::StatusOr<Arguments> DecomposePut(Builder& b, const OpArgs& args) {
+  Value *self = args.Tensor(0), *index = args.Tensor(1), *source = args.Tensor(2);
+  const TensorType type = TypeOf(self);
+  if (TypeOf(source).dtype != type.dtype) {
+    return InvalidArgument("put_(): self and source expected to have the same dtype, but got ",
+                           ToString(type), " and ", ToString(TypeOf(source)));
+  }
+  if (NumElements(TypeOf(index)) == 0) return OneArgument(Clone(b, self, MemoryFormat::kPreserve));
+  Value* flat = Reshape(b, self, {-1});
+  Value* at = Reshape(b, index, {-1});
+  Value* put = b.Call("aten.index_put", {flat, CallArgument(std::vector<Value*>{at}),
+                                         Reshape(b, source, {-1}), args.Bool(3)});
+  return OneArgument(Reshape(b, put, type.sizes));
+}
+
+// index_fill with a tensor: its one number.
+absl::StatusOr<Arguments> DecomposeIndexFillTensor(Builder& b, const OpArgs& args) {
+  Value *self = args.Tensor(0), *value = args.Tensor(3);
+  if (TypeOf(value).rank() != 0) {
+    return InvalidArgument("index_fill_ only supports a 0-dimensional value tensor, but got ",
+                           ToString(TypeOf(value)));
+  }
+  LATHE_ASSIGN_OR_RETURN(int dim, DimOf(args));
+  std::vector<Expr> sizes = TypeOf(self).sizes;
+  const TensorType& index = args.Type(2);
+  if (!sizes.empty()) sizes[dim] = index.rank() == 0 ? Expr(1) : index.sizes[0];
+  Value* filled = b.Call("aten.expand", {CastTo(b, value, TypeOf(self).dtype), sizes});
+  return OneArgument(b.Call("aten.index_copy", {self, args[1], args[2], filled}));
+}
+
+}  // namespace
+
+std::vector<OpRow> ScatterRows() {
+  std::vector<OpRow> rows;
+  const std::string head = "(Tensor self, int dim, Tensor index, ";
+  rows.push_back(ScatterRow("aten::scatter.src" + head + "Tensor src) -> Tensor",
+                            "self with the places that the index names replaced by src.", Form{}));
+  rows.push_back(ScatterRow("aten::scatter.value" + head + "Scalar value) -> Tensor",
+                            "self with the places that the index names replaced by a number.",
+                            Form{}));
+  rows.push_back(ScatterRow("aten::scatter.reduce" + head + "Tensor src, *, str reduce) -> Tensor",
+                            "self with src added to, or multiplied into, the places that the index "
+                            "names.",
+                            Form{.reduce = 4}));
+  rows.push_back(
+      ScatterRow("aten::scatter.value_reduce" + head + "Scalar value, *, str reduce) -> Tensor",
+                 "self with a number added to, or multiplied into, the places that the "
+                 "index names.",
+                 Form{.reduce = 4}));
+  rows.push_back(ScatterRow("aten::scatter_add" + head + "Tensor src) -> Tensor",
+                            "self with src added at the places that the index names.",
+                            Form{.fixed_reduce = "sum"}));
+  rows.push_back(ScatterRow("aten::scatter_reduce.two" + head +
+                                "Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+                            "self with src reduced (sum, prod, mean, amax, amin) into the places "
+                            "that the index names.",
+                            Form{.reduce = 4, .include_self = 5}));
+  rows.push_back(
+      ScatterRow("aten::index_add" + head + "Tensor source, *, Scalar alpha=1) -> Tensor",
+                 "self with alpha * source added at places of a dimension.",
+                 Form{.is_whole = true, .alpha = 4, .fixed_reduce = "sum"}));
+  rows.push_back(ScatterRow("aten::index_copy" + head + "Tensor source) -> Tensor",
+                            "self with places of a dimension replaced by source.",
+                            Form{.is_whole = true}));
+  rows.push_back(ScatterRow("aten::index_fill.int_Scalar" + head + "Scalar value) -> Tensor",
+                            "self with places of a dimension set to a number.",
+                            Form{.is_whole = true}));
+  rows.push_back(ScatterRow("aten::index_reduce" + head +
+                                "Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+                            "self with source reduced (prod, mean, amax, amin) into places of a "
+                            "dimension.",
+                            Form{.is_whole = true, .reduce = 4, .include_self = 5}, false));
+  OpRow fill;
+  fill.schema = "aten::index_fill.int_Tensor" + head + "Tensor value) -> Tensor";
+  fill.doc = "self with places of a dimension set to a number held by a tensor.";
+  fill.decompose = DecomposeIndexFillTensor;
+  rows.push_back(std::move(fill));
+  OpRow put;
+  put.schema =
+      "aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor";
+  put.doc = "self, seen as a vector, with places replaced by, or increased by, source.";
+  put.decompose = DecomposePut;
+  rows.push_back(std::move(put));
+  return rows;
+}
+
+}  // namespace lathe

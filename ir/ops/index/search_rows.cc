@@ -1,0 +1,152 @@
+// Binary search in sorted sequences: searchsorted, bucketize.
+
+#include <algorithm>
+#include <utility>
+
+#include "dtypes/base/status.h"
+#include "dtypes/promotion.h"
+#include "ir/ops/host/host_loops.h"
+#include "ir/ops/index/index_rows.h"
+#include "ir/ops/view/size_math.h"
+
+namespace lathe {
+namespace {
+
+using Types = absl::StatusOr<std::vector<ValueType>>;
+using Results = absl::StatusOr<std::vector<HostValue>>;
+
+// Places in order of x; NaN counts as the largest number.
+template <typename T>
+bool IsLess(T a, T b) {
+  if (a != a) return false;
+  if (b != b) return true;
+  return a < b;
+}
+
+// Number of sequence elements below x (right: not above x), among n from `first`, read in the
+// order of `sorter` when there is one.
+template <typename T>
+int64_t Search(const T* sequence, const int64_t* sorter, int64_t n, T x, bool right) {
+  int64_t low = 0, high = n;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    const T v = sequence[sorter ? sorter[middle] : middle];
+    if (right ? !IsLess(x, v) : IsLess(v, x)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+template <typename T>
+void SearchAll(const Tensor& sequence, const std::optional<Tensor>& sorter,
+               const std::vector<T>& values, bool right, const Tensor& out) {
+  const std::vector<T> s = ToVector<T>(sequence);
+  std::vector<int64_t> order;
+  if (sorter) order = ToVector<int64_t>(*sorter);
+  const int64_t n = sequence.sizes().back();
+  // Rows of the sequence go with rows of the values; a vector serves all.
+  const int64_t rows = n == 0 ? 1 : static_cast<int64_t>(s.size()) / n;
+  const int64_t per_row = rows == 0 ? 0 : static_cast<int64_t>(values.size()) / rows;
+  std::vector<int64_t> found;
+  for (size_t k = 0; k < values.size(); ++k) {
+    const int64_t row =
+        sequence.rank() == 1 || per_row == 0 ? 0 : static_cast<int64_t>(k) / per_row;
+    const int64_t first = sequence.rank() == 1 ? 0 : row * n;
+    found.push_back(
+        Search<T>(s.data() + first, sorter ? order.data() + first : nullptr, n, values[k], right));
+  }
+  FromVector<int64_t>(found, out);
+}
+
+// A number to search for counts as a tensor of its own kind.
+Tensor ValuesOf(const HostArgs& args, int i) {
+  if (args.schema().arguments[i].type == SchemaArgument::Type::kTensor) return args.Tensor(i);
+  Scalar s = args.Number(i);
+  return Tensor::FromScalar(s.is_float() ? DType::kF64 : DType::kI64, s);
+}
+
+absl::Status RunSearch(const Tensor& sequence, const std::optional<Tensor>& sorter,
+                       const Tensor& values, bool right, const Tensor& out) {
+  if (IsFloat(sequence.dtype()) || IsFloat(values.dtype())) {
+    SearchAll<double>(sequence, sorter, ToVector<double>(values), right, out);
+  } else {
+    SearchAll<int64_t>(sequence, sorter, ToVector<int64_t>(values), right, out);
+  }
+  return absl::OkStatus();
+}
+
+DType ResultDType(bool is_i32) { return is_i32 ? DType::kI32 : DType::kI64; }
+
+OpRow BucketizeRow(bool is_tensor) {
+  OpRow row;
+  row.schema = std::string("aten::bucketize.") +
+               (is_tensor ? "Tensor(Tensor self" : "Scalar(Scalar self") +
+               ", Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor";
+  row.doc = "The number of boundaries below each element.";
+  row.infer = [is_tensor](const InferContext& c) -> Types {
+    const TensorType& boundaries = c.args.Type(1);
+    if (boundaries.rank() != 1) {
+      return InvalidArgument("boundaries tensor must be 1 dimension, but got ",
+                             ToString(boundaries));
+    }
+    return One(ContiguousType(ResultDType(c.args.Bool(2)),
+                              is_tensor ? c.args.Type(0).sizes : std::vector<Expr>(),
+                              boundaries.device));
+  };
+  row.evaluate = [](const EvaluateContext& c) -> Results {
+    Tensor out = c.Allocate();
+    LATHE_RETURN_IF_ERROR(
+        RunSearch(c.args.Tensor(1), std::nullopt, ValuesOf(c.args, 0), c.args.Bool(3), out));
+    return OneResult(out);
+  };
+  if (is_tensor) row.samples = {"aten.bucketize.Tensor(f32[3, 4], f32[5])"};
+  return row;
+}
+
+OpRow SearchSortedRow(bool is_tensor) {
+  OpRow row;
+  row.schema = std::string("aten::searchsorted.") +
+               (is_tensor ? "Tensor(Tensor sorted_sequence, Tensor self"
+                          : "Scalar(Tensor sorted_sequence, Scalar self") +
+               ", *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) "
+               "-> Tensor";
+  row.doc = "The place in a sorted sequence where each element would stand.";
+  row.infer = [is_tensor](const InferContext& c) -> Types {
+    const TensorType& sequence = c.args.Type(0);
+    if (!c.args.IsNone(4) && c.args.String(4) != "left" && c.args.String(4) != "right") {
+      return InvalidArgument("side can only be 'left' or 'right' but got ", c.args.String(4));
+    }
+    if (!is_tensor && sequence.rank() != 1) {
+      return InvalidArgument("searchsorted: a number needs a sequence of 1 dimension, got ",
+                             ToString(sequence));
+    }
+    return One(ContiguousType(ResultDType(c.args.Bool(2)),
+                              is_tensor ? c.args.Type(1).sizes : std::vector<Expr>(),
+                              sequence.device));
+  };
+  row.evaluate = [](const EvaluateContext& c) -> Results {
+    Tensor out = c.Allocate();
+    const bool right = c.args.Bool(3) || (!c.args.IsNone(4) && c.args.String(4) == "right");
+    LATHE_RETURN_IF_ERROR(
+        RunSearch(c.args.Tensor(0), c.args.OptionalTensor(5), ValuesOf(c.args, 1), right, out));
+    return OneResult(out);
+  };
+  if (is_tensor) row.samples = {"aten.searchsorted.Tensor(f32[5], f32[3, 4])"};
+  return row;
+}
+
+}  // namespace
+
+std::vector<OpRow> SearchRows() {
+  std::vector<OpRow> rows;
+  for (bool is_tensor : {true, false}) {
+    rows.push_back(BucketizeRow(is_tensor));
+    rows.push_back(SearchSortedRow(is_tensor));
+  }
+  return rows;
+}
+
+}  // namespace lathe

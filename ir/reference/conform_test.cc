@@ -25,28 +25,6 @@ struct Count {
   std::string message;
 };
 
-// Calls that are known to differ from eager: f16 steps that eager rounds one by one, dtypes that
-// eager takes only because nothing is computed, as_strided of storages that were not recorded. No
-// more may fail than stated.
-const std::map<std::string, int>& KnownDifferences() {
-  static const auto* known = new std::map<std::string, int>{
-      {"aten._batch_norm_with_update.default", 4},
-      {"aten._log_softmax.default", 7},
-      {"aten._native_batch_norm_legit.default", 3},
-      {"aten._native_batch_norm_legit.no_stats", 2},
-      {"aten._softmax.default", 3},
-      {"aten.addr.default", 4},
-      {"aten.native_batch_norm.default", 3},
-      {"aten.as_strided.default", 12},
-  };
-  return *known;
-}
-
-int AllowedFailures(const std::string& op) {
-  auto it = KnownDifferences().find(op);
-  return it == KnownDifferences().end() ? 0 : it->second;
-}
-
 using Check = ConformAnswer (*)(const RecordedCall& call, const OpRegistry& registry);
 
 // Runs `check` on every recorded call; at least `wanted` must pass and none may fail.
@@ -73,7 +51,7 @@ void CheckAll(Check check, int wanted) {
     if (filter != nullptr) printf("%s %s\n", call.op.c_str(), message.c_str());
   }
   for (const auto& [op, count] : counts) {
-    if (count.failed > AllowedFailures(op)) {
+    if (count.failed > 0) {
       ADD_FAILURE() << op << ": " << count.passed << " passed, " << count.failed << " failed; "
                     << count.message;
     } else if (count.unsupported > 0) {
@@ -88,7 +66,7 @@ void CheckAll(Check check, int wanted) {
 }
 
 // The numbers rise with every op that is added.
-TEST(Conform, EvaluateAgrees) { CheckAll(CheckCall, 6540); }
+TEST(Conform, EvaluateAgrees) { CheckAll(CheckCall, 7972); }
 TEST(Conform, LoweringsAgree) { CheckAll(CheckLowering, 4630); }
 
 }  // namespace

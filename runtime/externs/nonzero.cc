@@ -1,5 +1,5 @@
 // "nonzero": makes outputs[0], i64 [n, rank]: the indexes of the elements of inputs[0] that are not
-// zero (NaN is not), in row-major order.
+// zero (NaN is not), in row-major order. Its columns are contiguous, as eager lays them out.
 
 #include <complex>
 #include <vector>
@@ -51,19 +51,20 @@ absl::StatusOr<Tensor> Nonzero(const ExternCall& call, const Tensor& x, const Li
   const Dims sizes{first.back(), rank};
   std::shared_ptr<Storage> storage = PoolAllocate(first.back() * rank * 8);
   if (storage == nullptr) return ResourceExhausted("nonzero: no memory for the result");
-  const Tensor result(DType::kI64, sizes, ContiguousStrides(sizes), 0, std::move(storage));
+  const int64_t n = first.back();
+  const Tensor result(DType::kI64, sizes, Dims{1, n}, 0, std::move(storage));
   if (rank == 0) return result;
   ForEachLine(call, lines, [&](int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) {
-      int64_t* row = result.data_as<int64_t>() + first[static_cast<size_t>(k)] * rank;
+      int64_t* row = result.data_as<int64_t>() + first[static_cast<size_t>(k)];
       ForEachNonzero<T>(x, lines, k, [&](int64_t i) {
-        row[rank - 1] = i;
+        row[(rank - 1) * n] = i;
         int64_t rest = k;
         for (int64_t d = rank - 2; d >= 0; --d) {
-          row[d] = rest % x.sizes()[static_cast<size_t>(d)];
+          row[d * n] = rest % x.sizes()[static_cast<size_t>(d)];
           rest /= x.sizes()[static_cast<size_t>(d)];
         }
-        row += rank;
+        ++row;
       });
     }
   });

@@ -6,6 +6,7 @@
 #include "dtypes/base/status.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/index/advanced_index.h"
+#include "ir/ops/index/host_reduce.h"
 #include "ir/ops/index/index_rows.h"
 #include "ir/ops/result_rules.h"
 #include "ir/ops/view/compose.h"
@@ -161,7 +162,8 @@ void PutInto(const std::vector<int64_t>& places, const Tensor& values, bool accu
   const std::vector<T> v = ToVector<T>(values);
   std::vector<T> result = ToVector<T>(out);
   for (size_t k = 0; k < places.size(); ++k) {
-    result[places[k]] = accumulate ? result[places[k]] + v[k] : v[k];
+    T& at = result[places[k]];
+    at = accumulate ? RoundedStep(at + v[k], out.dtype()) : v[k];
   }
   FromVector<T>(result, out);
 }

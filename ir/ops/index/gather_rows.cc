@@ -23,6 +23,7 @@ absl::StatusOr<int> DimOf(const OpArgs& args) {
 
 absl::Status CheckIndex(const OpArgs& args, int i) {
   const DType dtype = args.Type(i).dtype;
+  if (NumElements(args.Type(i)) == 0) return absl::OkStatus();
   if (dtype == DType::kI64 || dtype == DType::kI32) return absl::OkStatus();
   return InvalidArgument(args.schema().name, ": expected dtype int32/int64 for index, got ",
                          ToString(args.Type(i)));

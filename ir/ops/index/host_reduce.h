@@ -12,6 +12,15 @@
 
 namespace lathe {
 
+// Eager sums halves in halves: `value` rounded where that shows.
+template <typename T>
+T RoundedStep(const T& value, DType dtype) {
+  if constexpr (std::is_same_v<T, double>) {
+    if (ComputeType(dtype) != dtype) return Convert(Scalar(value), dtype).ToDouble();
+  }
+  return value;
+}
+
 // result[places[k]] = reduce(result[places[k]], values[k]) in order of k. "" replaces; "sum" and
 // "add", "prod" and "multiply", "mean", "amax", "amin". Without include_self the first value that
 // reaches a place replaces what was there.
@@ -36,9 +45,9 @@ absl::Status ReduceInto(const std::string& reduce, bool include_self,
     if (replaces) {
       at = v;
     } else if (is_sum) {
-      at = at + v;
+      at = RoundedStep(at + v, dtype);
     } else if (is_product) {
-      at = at * v;
+      at = RoundedStep(at * v, dtype);
     } else if constexpr (!std::is_same_v<T, std::complex<double>>) {
       // NaN wins.
       if (reduce == "amax") at = v > at || v != v ? v : at;

@@ -39,7 +39,10 @@ OpRow NonzeroRow() {
     const int64_t upper = c.shapes.RangeOf(NumElements(self)).upper;
     Expr count = c.shapes.FreshUnbacked(symbolic::Source::Item(c.asker.node),
                                         symbolic::Range{0, std::max<int64_t>(upper, 0)});
-    return One(ContiguousType(DType::kI64, {count, self.rank()}, self.device));
+    // Eager's layout: one column after the other.
+    TensorType type = ContiguousType(DType::kI64, {count, self.rank()}, self.device);
+    type.strides = {1, count};
+    return One(std::move(type));
   };
   row.lower = [](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
     const DType dtype = c.args.Type(0).dtype;
@@ -56,8 +59,10 @@ OpRow NonzeroRow() {
   row.evaluate = [](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
     const Tensor& self = c.args.Tensor(0);
     std::vector<int64_t> places = PlacesOf(self);
-    return OneResult(
-        Tensor::FromSpan<int64_t>({CountOf(self), self.rank()}, absl::MakeConstSpan(places)));
+    const int64_t count = CountOf(self);
+    Tensor out = Tensor::EmptyStrided(DType::kI64, {count, self.rank()}, {1, count});
+    FromVector<int64_t>(places, out);
+    return OneResult(out);
   };
   row.samples = {"aten.nonzero(f32[3, 4])", "aten.nonzero(bool[s0])"};
   return row;

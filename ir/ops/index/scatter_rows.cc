@@ -64,7 +64,8 @@ Types InferScatter(const InferContext& c, const Form& form) {
   LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args));
   const TensorType& self = c.args.Type(0);
   const DType index = c.args.Type(form.index).dtype;
-  if (index != DType::kI64 && index != DType::kI32) {
+  const bool has_elements = !(NumElements(c.args.Type(form.index)) == 0);
+  if (has_elements && index != DType::kI64 && index != DType::kI32) {
     return InvalidArgument(c.args.schema().name, ": expected dtype int32/int64 for index, got ",
                            Name(index));
   }

@@ -176,10 +176,13 @@ Decomposed DecomposeAddr(Builder& b, const OpArgs& args) {
   for (int i : {1, 2}) {
     LATHE_ASSIGN_OR_RETURN(dtype, PromoteTypes(dtype, args.Type(i).dtype));
   }
+  auto number = [&](int i) {
+    return IsFloat(dtype) ? Convert(args.Number(i), dtype) : args.Number(i);
+  };
   Value* column = b.Call("aten.unsqueeze", {CastTo(b, args.Tensor(1), dtype), 1});
-  if (!IsNumber(args.Number(4), 1)) column = MulScalar(b, column, args.Number(4));
+  if (!IsNumber(number(4), 1)) column = MulScalar(b, column, number(4));
   Value* product = Mul(b, column, CastTo(b, args.Tensor(2), dtype));
-  return OneArgument(ScaleAndAdd(b, args.Tensor(0), product, args.Number(3), Scalar(1), dtype));
+  return OneArgument(ScaleAndAdd(b, args.Tensor(0), product, number(3), Scalar(1), dtype));
 }
 
 }  // namespace

@@ -61,28 +61,37 @@ struct BatchStatistics {
   Value *mean, *variance, *rstd;  // one value a channel
 };
 
-BatchStatistics StatisticsOf(Builder& b, Value* input, double eps) {
+// Eager rounds the statistics to the type it returns them in before they are used; of bf16 the sum
+// of squares too, though not of f16.
+BatchStatistics StatisticsOf(Builder& b, Value* input, Value* weight, double eps) {
   const TensorType& type = TypeOf(input);
+  const DType stats = TypeOf(weight ? weight : input).dtype;
   std::vector<Expr> dims;
+  Expr count = 1;
   for (int d = 0; d < type.rank(); ++d) {
-    if (d != 1) dims.push_back(d);
+    if (d == 1) continue;
+    dims.push_back(d);
+    count = count * type.sizes[d];
   }
   Value* x = Widen(b, input);
   Value* kept = b.Call("aten.mean.dim", {x, dims, true});
   Value* centered = Sub(b, x, kept);
+  Value* squares = b.Call("aten.sum.dim_IntList", {Mul(b, centered, centered), dims, false});
+  if (stats == DType::kBF16) squares = Widen(b, CastTo(b, squares, stats));
   BatchStatistics s;
-  s.variance = b.Call("aten.mean.dim", {Mul(b, centered, centered), dims, false});
-  s.mean = Reshape(b, kept, {type.sizes[1]});
-  s.rstd = b.Call("aten.rsqrt", {AddScalar(b, s.variance, Scalar(eps))});
+  s.variance = b.Call("aten.div.Scalar", {squares, count});
+  s.mean = CastTo(b, Reshape(b, kept, {type.sizes[1]}), stats);
+  s.rstd = CastTo(b, b.Call("aten.rsqrt", {AddScalar(b, s.variance, Scalar(eps))}), stats);
   return s;
 }
 
 // Training without running statistics: (input, weight, bias, training, momentum, eps).
 Decomposed DecomposeNoStats(Builder& b, const OpArgs& args) {
   LATHE_RETURN_IF_ERROR(CheckBatchNorm(args));
-  BatchStatistics s = StatisticsOf(b, args.Tensor(0), args.Float(5));
-  Value* out =
-      Normalized(b, args.Tensor(0), args.OptionalTensor(1), args.OptionalTensor(2), s.mean, s.rstd);
+  Value* weight = args.OptionalTensor(1);
+  BatchStatistics s = StatisticsOf(b, args.Tensor(0), weight, args.Float(5));
+  Value* out = Normalized(b, args.Tensor(0), weight, args.OptionalTensor(2), Widen(b, s.mean),
+                          Widen(b, s.rstd));
   LATHE_RETURN_IF_ERROR(b.status());
   return Arguments{Argument::Of(out), Argument::Of(s.mean), Argument::Of(s.rstd)};
 }
@@ -109,8 +118,10 @@ Decomposed DecomposeBatchNorm(Builder& b, const OpArgs& args) {
                               {args[0], args[1], args[2], args[3], args[4], momentum, eps}));
   }
   Value* input = args.Tensor(0);
-  BatchStatistics s = StatisticsOf(b, input, eps);
-  Value* out = Normalized(b, input, args.OptionalTensor(1), args.OptionalTensor(2), s.mean, s.rstd);
+  Value* weight = args.OptionalTensor(1);
+  BatchStatistics s = StatisticsOf(b, input, weight, eps);
+  Value* out =
+      Normalized(b, input, weight, args.OptionalTensor(2), Widen(b, s.mean), Widen(b, s.rstd));
   const TensorType& type = TypeOf(input);
   std::optional<int64_t> count = NumElements(type).AsInt(), channels = type.sizes[1].AsInt();
   if (args.OptionalTensor(3) || args.OptionalTensor(4)) {
@@ -118,7 +129,7 @@ Decomposed DecomposeBatchNorm(Builder& b, const OpArgs& args) {
       return Unimplemented("batch_norm: running statistics of a batch of symbolic size");
     }
     const double n = static_cast<double>(*count) / static_cast<double>(*channels);
-    UpdateRunning(b, args.OptionalTensor(3), s.mean, momentum);
+    UpdateRunning(b, args.OptionalTensor(3), Widen(b, s.mean), momentum);
     UpdateRunning(b, args.OptionalTensor(4), MulScalar(b, s.variance, Scalar(n / (n - 1))),
                   momentum);
   }
@@ -158,12 +169,17 @@ EvaluateFunction EvaluateNorm(HostNorm where) {
     ForEachIndex(input.sizes(), [&](const Position& p) { channel.push_back(p[1]); });
     const double count = channels == 0 ? 0 : static_cast<double>(x.size()) / channels;
     std::vector<double> mean(channels, 0), variance(channels, 0), rstd(channels);
+    // Eager rounds the statistics to the type it returns them in before they are used; of bf16 the
+    // sum of squares too, though not of f16.
+    const DType stats = c.results[1].tensor().dtype;
+    auto rounded = [&](double v) { return Convert(Scalar(v), stats).ToDouble(); };
     if (training) {
       for (size_t k = 0; k < x.size(); ++k) mean[channel[k]] += x[k] / count;
       for (size_t k = 0; k < x.size(); ++k) {
         const double d = x[k] - mean[channel[k]];
-        variance[channel[k]] += d * d / count;
+        variance[channel[k]] += d * d;
       }
+      for (double& v : variance) v = (stats == DType::kBF16 ? rounded(v) : v) / count;
     } else {
       mean = OrElse(running_mean, channels, 0);
       variance = OrElse(running_var, channels, 1);
@@ -171,10 +187,8 @@ EvaluateFunction EvaluateNorm(HostNorm where) {
     for (int64_t k = 0; k < channels; ++k) rstd[k] = 1 / std::sqrt(variance[k] + eps);
     const std::vector<double> exact_mean = mean;
     if (training) {
-      // Eager rounds the statistics to the type it returns them in, and uses them so.
-      const DType stats = c.results[1].tensor().dtype;
-      for (double& v : mean) v = Convert(Scalar(v), stats).ToDouble();
-      for (double& v : rstd) v = Convert(Scalar(v), stats).ToDouble();
+      for (double& v : mean) v = rounded(v);
+      for (double& v : rstd) v = rounded(v);
     }
     const std::vector<double> weight = OrElse(c.args.OptionalTensor(1), channels, 1);
     const std::vector<double> bias = OrElse(c.args.OptionalTensor(2), channels, 0);

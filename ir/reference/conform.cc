@@ -237,6 +237,9 @@ ConformAnswer CheckCall(const RecordedCall& call, const OpRegistry& registry) {
 }
 
 ConformAnswer CheckLowering(const RecordedCall& call, const OpRegistry& registry) {
+  if (ReadsOutsideItsRecord(call)) {
+    return {Conformity::kUnsupported, "reads elements that the record does not hold"};
+  }
   BuiltCall built(call);
   if (absl::Status s = ResolveNode(built.node, registry); !s.ok()) return FromStatus(s);
   absl::StatusOr<std::vector<Tensor>> results = EvaluateLowering(*built.node, built.environment);

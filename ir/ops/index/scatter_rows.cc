@@ -1,9 +1,11 @@
 // Writes by an index tensor: scatter and its reductions, index_add, index_copy, index_fill, put.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/index/host_reduce.h"
@@ -99,9 +101,34 @@ absl::StatusOr<StoreMode> ModeOf(const OpArgs& args, const Form& form) {
   return Unimplemented(args.schema().name, " with reduce='", reduce, "' inside a loop");
 }
 
+// Reductions that no store of a loop does: one precompiled function.
+std::optional<ExternLoops> AsExtern(const LowerContext& c, const Form& form, int dim) {
+  const DType dtype = c.args.Type(0).dtype;
+  if (form.is_whole || !SourceIsTensor(c.args, form) || IsSubByte(dtype) ||
+      !IsContiguous(c.result())) {
+    return std::nullopt;
+  }
+  std::string reduce = ReduceOf(c.args, form);
+  if (reduce == "multiply") reduce = "prod";
+  if (reduce == "add") reduce = "sum";
+  const bool include_self = form.include_self < 0 || c.args.Bool(form.include_self);
+  ExternLoops scatter;
+  scatter.id = "scatter_reduce";
+  scatter.attributes =
+      absl::StrCat("dim=", dim, ";op=", reduce, ";include_self=", include_self ? "true" : "false");
+  scatter.inputs = {c.args.Tensor(0), c.args.Tensor(form.index), c.args.Tensor(form.source)};
+  return scatter;
+}
+
 absl::StatusOr<std::vector<Lowered>> LowerScatter(const LowerContext& c, const Form& form) {
   LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args));
-  LATHE_ASSIGN_OR_RETURN(StoreMode mode, ModeOf(c.args, form));
+  absl::StatusOr<StoreMode> plain = ModeOf(c.args, form);
+  if (!plain.ok()) {
+    std::optional<ExternLoops> scatter = AsExtern(c, form, dim);
+    if (!scatter.has_value()) return plain.status();
+    return std::vector<Lowered>{*std::move(scatter)};
+  }
+  const StoreMode mode = *plain;
   Value *self = c.args.Tensor(0), *index = c.args.Tensor(form.index);
   const TensorType type = TypeOf(self), index_type = TypeOf(index);
   if (type.rank() == 0) return Unimplemented(c.args.schema().name, " of a 0-dim tensor in a loop");

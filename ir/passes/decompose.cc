@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
+#include "ir/passes/adopt_symbols.h"
 #include "ir/passes/graph_edit.h"
 #include "ir/passes/layout.h"
 
@@ -56,6 +57,7 @@ class Decomposer {
 
     Node* previous = node->previous;
     const int64_t first_new_id = graph_.next_id();
+    const size_t known_symbols = shapes_.symbols().size();
     Builder builder(graph_, registry_, shapes_);
     builder.SetInsertionPoint(node);
     builder.SetOrigin(node->origin);
@@ -75,10 +77,14 @@ class Decomposer {
       }
     }
     for (size_t i = 0; i < node->results.size(); ++i) {
-      Argument& result = (*results)[i];
-      if (result.is_value() && result.value() == nullptr) {
+      if ((*results)[i].is_value() && (*results)[i].value() == nullptr) {
         return Internal(node->op, ": its decomposition gives nothing for result ", i);
       }
+    }
+    AdoptSymbols(previous == nullptr ? graph_.first() : previous->next, node, *results,
+                 absl::MakeConstSpan(shapes_.symbols()).subspan(known_symbols), shapes_.context());
+    for (size_t i = 0; i < node->results.size(); ++i) {
+      Argument& result = (*results)[i];
       if (result.is_value()) {
         result = KeepLayout(builder, result.value(), *node->results[i], first_new_id);
       }

@@ -159,7 +159,7 @@ TEST(Safetensors, DamageNeverCrashes) {
   ASSERT_TRUE(WriteSafetensors(Path("good"), tensors).ok());
   const std::string good = Read(Path("good"));
   std::mt19937 random(1);
-  for (int trial = 0; trial < 1500; ++trial) {
+  for (int trial = 0; trial < 300; ++trial) {
     std::string bad = good;
     for (int n = 1 + static_cast<int>(random() % 3); n > 0; --n) {
       const size_t k = random() % bad.size();
@@ -253,24 +253,24 @@ std::string WriteNpz(const std::string& name,
 }
 
 TEST(Npz, StoredAndDeflated) {
-  std::vector<float> many(700000);
+  std::vector<float> many(300000);
   for (size_t k = 0; k < many.size(); ++k) many[k] = static_cast<float>(k % 10);
   const std::string a =
-      Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (700000,)}", Bytes(many));
+      Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (300000,)}", Bytes(many));
   const std::string b = Npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}", "\1\2");
   for (const int level : {0, 6}) {
     const std::string path = WriteNpz("t.npz", {{"a.npy", a}, {"x.y.npy", b}}, level);
     auto tensors = ReadNpz(path);
     ASSERT_TRUE(tensors.ok()) << tensors.status();
     ASSERT_EQ(tensors->size(), 2u);
-    EXPECT_EQ(tensors->at("a").AtLinear(699999).ToDouble(), 9);
+    EXPECT_EQ(tensors->at("a").AtLinear(299999).ToDouble(), 9);
     EXPECT_EQ(TypeString(tensors->at("x.y")), "u8[2]");
     // A flipped byte is found by the entry's checksum or the directory.
     std::string bytes = Read(path);
     bytes[300] = static_cast<char>(bytes[300] ^ 1);
     EXPECT_FALSE(ReadNpz(Write("flipped.npz", bytes)).ok());
     for (size_t k = 0; k < 40; ++k) {
-      EXPECT_FALSE(ReadNpz(Write("cut.npz", bytes.substr(0, bytes.size() - 1 - k * 7))).ok());
+      EXPECT_FALSE(ReadNpz(Write("cut.npz", bytes.substr(0, bytes.size() - 1 - k * 37))).ok());
     }
   }
   EXPECT_EQ(ReadNpz(Write("no.npz", "not a zip")).status().code(),
@@ -285,7 +285,7 @@ TEST(Npz, DamageNeverCrashes) {
       Npy("{'descr': '|u1', 'fortran_order': False, 'shape': (40,)}", std::string(40, 'z'));
   const std::string good = Read(WriteNpz("good.npz", {{"b.npy", b}, {"c.npy", b}}, 6));
   std::mt19937 random(2);
-  for (int trial = 0; trial < 1500; ++trial) {
+  for (int trial = 0; trial < 300; ++trial) {
     std::string bad = good;
     for (int n = 1 + static_cast<int>(random() % 4); n > 0; --n) {
       bad[random() % bad.size()] = static_cast<char>(random() % 3 == 0 ? 0xff : random());

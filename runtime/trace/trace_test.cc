@@ -122,7 +122,7 @@ TEST(TraceFile, RanksAndThreads) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       const auto sink = (*opened)->StartCompile(absl::StrCat("model", t), "main");
-      for (int k = 0; k < 50; ++k) sink->Record("artifact", "{}", std::string(1000, 'x') + "\ny");
+      for (int k = 0; k < 50; ++k) sink->Artifact("a", "string", std::string(1000, 'x') + "\ny");
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -51,15 +51,6 @@ bool IsClose(const Scalar& actual, const Scalar& expected, DType dtype) {
   return actual == expected;
 }
 
-// The answers of these are random or unset memory: their types alone are compared.
-bool HasChosenValues(absl::string_view op) {
-  for (absl::string_view prefix : {"aten.empty", "aten.new_empty", "aten.resize_", "aten.rand",
-                                   "aten.bernoulli", "aten.rrelu"}) {
-    if (absl::StartsWith(op, prefix)) return false;
-  }
-  return true;
-}
-
 // A call written as a node of a graph of its own, with the values of its tensors.
 struct BuiltCall {
   std::shared_ptr<ExprContext> context = std::make_shared<ExprContext>();
@@ -120,6 +111,16 @@ std::string CompareType(const ValueType& inferred, const Argument& expected) {
   return absl::StrCat("inferred ", ToString(inferred), ", recorded ", ToString(type));
 }
 
+}  // namespace
+
+bool HasChosenValues(absl::string_view op) {
+  for (absl::string_view prefix : {"aten.empty", "aten.new_empty", "aten.resize_", "aten.rand",
+                                   "aten.bernoulli", "aten.rrelu"}) {
+    if (absl::StartsWith(op, prefix)) return false;
+  }
+  return true;
+}
+
 std::string CompareValue(const HostValue& actual, const Argument& expected, bool with_values,
                          bool is_written) {
   if (expected.kind() == Argument::Kind::kTensor) {
@@ -139,6 +140,8 @@ std::string CompareValue(const HostValue& actual, const Argument& expected, bool
   if (IsClose(actual.scalar(), value, value.is_float() ? DType::kF64 : DType::kI64)) return "";
   return absl::StrCat("gave ", actual.scalar().ToString(), ", recorded ", value.ToString());
 }
+
+namespace {
 
 bool IsWritten(const OpRow& row, size_t result) {
   return result < row.parsed.returns.size() && row.parsed.returns[result].is_written;

@@ -23,6 +23,13 @@ ConformAnswer CheckCall(const RecordedCall& call, const OpRegistry& registry);
 // By `lower`, element by element (loop_evaluator.h). Rows without one are unsupported.
 ConformAnswer CheckLowering(const RecordedCall& call, const OpRegistry& registry);
 
+// False for operators whose answers are random or unset memory: their types alone are compared.
+bool HasChosenValues(absl::string_view op);
+// "" when a result agrees with the recorded one. `is_written`: of an argument that the call
+// mutates, whose recorded strides are those of a copy.
+std::string CompareValue(const HostValue& actual, const Argument& expected, bool with_values,
+                         bool is_written);
+
 // "" when `actual` is within tolerance of `expected`, else the first difference. Sizes, strides and
 // dtype must be equal; values are not compared unless `with_values`.
 std::string CompareTensors(const Tensor& actual, const Tensor& expected, bool with_values);

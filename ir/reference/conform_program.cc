@@ -1,0 +1,153 @@
+#include "ir/reference/conform_program.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "dtypes/base/status.h"
+#include "ir/ops/builder.h"
+#include "ir/ops/host_call.h"
+
+namespace lathe {
+namespace {
+
+// One call inside the program of several.
+struct PlacedCall {
+  const RecordedCall* call = nullptr;
+  const OpRow* row = nullptr;
+  std::vector<std::optional<size_t>> input_of;  // by positional argument that is a tensor
+  size_t first_output = 0, output_count = 0;
+};
+
+class BatchProgram {
+ public:
+  explicit BatchProgram(const OpRegistry& registry)
+      : registry_(registry), builder_(*program_.main, registry, *program_.shapes) {}
+
+  absl::Status Add(const RecordedCall& call) {
+    PlacedCall placed;
+    placed.call = &call;
+    placed.row = registry_.Find(call.op);
+    std::vector<CallArgument> arguments;
+    std::vector<std::pair<std::string, CallArgument>> named;
+    for (const Argument& a : call.arguments) {
+      bool is_tensor = a.kind() == Argument::Kind::kTensor;
+      placed.input_of.push_back(is_tensor ? std::optional(inputs_.size()) : std::nullopt);
+      arguments.emplace_back(Place(a));
+    }
+    for (const auto& [name, a] : call.named) named.emplace_back(name, Place(a));
+    std::vector<Value*> results =
+        builder_.CallMany(call.op, std::move(arguments), std::move(named));
+    LATHE_RETURN_IF_ERROR(builder_.status());
+    if (results.size() != call.results.size()) {
+      return InvalidArgument(call.op, ": inferred ", results.size(), " results, recorded ",
+                             call.results.size());
+    }
+    placed.first_output = program_.main->outputs().size();
+    placed.output_count = results.size();
+    for (Value* result : results) {
+      program_.main->AddOutput(Argument::Of(result), OutputSpec::User());
+    }
+    calls_.push_back(std::move(placed));
+    return absl::OkStatus();
+  }
+
+  // The answers in the order of the calls, or why the program did not run.
+  absl::StatusOr<std::vector<ConformAnswer>> Check(const ProgramRunner& run) {
+    LATHE_ASSIGN_OR_RETURN(std::vector<HostValue> outputs, run(program_, inputs_));
+    if (outputs.size() != program_.main->outputs().size()) {
+      return Internal("the program gave ", outputs.size(), " outputs in place of ",
+                      program_.main->outputs().size());
+    }
+    std::vector<ConformAnswer> answers;
+    for (const PlacedCall& placed : calls_) {
+      std::string difference = Compare(placed, outputs);
+      answers.push_back(
+          {difference.empty() ? Conformity::kPassed : Conformity::kFailed, std::move(difference)});
+    }
+    return answers;
+  }
+
+ private:
+  Argument Place(const Argument& a) {
+    if (a.kind() == Argument::Kind::kTensor) {
+      // A copy with the recorded strides: the program may write into it.
+      const Tensor& recorded = a.tensor();
+      Tensor copy = Tensor::EmptyStrided(recorded.dtype(), recorded.sizes(), recorded.strides());
+      copy.CopyFrom(recorded);
+      HostValue value = copy;
+      inputs_.push_back(value);
+      return Argument::Of(program_.main->AddInput(absl::StrCat("x", inputs_.size() - 1),
+                                                  lathe::TypeOf(value), InputSpec::User()));
+    }
+    if (!a.is_list()) return a;
+    std::vector<Argument> items;
+    for (const Argument& item : a.list()) items.push_back(Place(item));
+    return Argument::List(std::move(items));
+  }
+
+  std::string Compare(const PlacedCall& placed, const std::vector<HostValue>& outputs) const {
+    bool with_values = HasChosenValues(placed.call->op);
+    const std::vector<Schema::Return>& returns = placed.row->parsed.returns;
+    for (size_t k = 0; k < placed.output_count; ++k) {
+      bool is_written = k < returns.size() && returns[k].is_written;
+      std::string difference = CompareValue(outputs[placed.first_output + k],
+                                            placed.call->results[k], with_values, is_written);
+      if (!difference.empty()) return difference;
+    }
+    const std::vector<Argument>& after = placed.call->arguments_after;
+    for (size_t k = 0; k < after.size() && k < placed.input_of.size(); ++k) {
+      if (after[k].kind() != Argument::Kind::kTensor || !placed.input_of[k]) continue;
+      const Tensor& actual = inputs_[*placed.input_of[k]].tensor();
+      // What became another view (squeeze_) is a new handle there.
+      if (!(actual.sizes() == after[k].tensor().sizes())) continue;
+      std::string difference = CompareValue(actual, after[k], with_values, true);
+      if (!difference.empty()) {
+        return absl::StrCat("argument ", k, " after the call: ", difference);
+      }
+    }
+    return "";
+  }
+
+  const OpRegistry& registry_;
+  Program program_ = NewProgram("calls");
+  Builder builder_;
+  std::vector<HostValue> inputs_;
+  std::vector<PlacedCall> calls_;
+};
+
+void CheckSpan(absl::Span<const RecordedCall> calls, const OpRegistry& registry,
+               const ProgramRunner& run, std::vector<ConformAnswer>& answers) {
+  if (calls.empty()) return;
+  BatchProgram batch(registry);
+  absl::Status status;
+  for (const RecordedCall& call : calls) {
+    if (status.ok()) status = batch.Add(call);
+  }
+  if (status.ok()) {
+    absl::StatusOr<std::vector<ConformAnswer>> checked = batch.Check(run);
+    if (checked.ok()) {
+      answers.insert(answers.end(), checked->begin(), checked->end());
+      return;
+    }
+    status = checked.status();
+  }
+  if (calls.size() == 1) {
+    bool is_missing = status.code() == absl::StatusCode::kUnimplemented;
+    answers.push_back(
+        {is_missing ? Conformity::kUnsupported : Conformity::kFailed, Describe(status)});
+    return;
+  }
+  CheckSpan(calls.first(calls.size() / 2), registry, run, answers);
+  CheckSpan(calls.subspan(calls.size() / 2), registry, run, answers);
+}
+
+}  // namespace
+
+std::vector<ConformAnswer> CheckByProgram(absl::Span<const RecordedCall> calls,
+                                          const OpRegistry& registry, const ProgramRunner& run) {
+  std::vector<ConformAnswer> answers;
+  CheckSpan(calls, registry, run, answers);
+  return answers;
+}
+
+}  // namespace lathe

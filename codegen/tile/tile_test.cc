@@ -14,7 +14,7 @@ namespace {
 class TileTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(TileTest, AgreesWithEvaluatorOnEveryTarget) {
-  const auto cases = LoadSpecCases(std::string("codegen/testdata/") + GetParam());
+  const auto cases = LoadSpecCases(GetParam());
   ASSERT_TRUE(cases.ok()) << cases.status();
   ASSERT_FALSE(cases->empty());
   for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
@@ -30,7 +30,10 @@ TEST_P(TileTest, AgreesWithEvaluatorOnEveryTarget) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, TileTest,
-                         testing::Values("pointwise.spec", "indexing.spec", "reductions.spec"));
+                         testing::Values("codegen/testdata/pointwise.spec",
+                                         "codegen/testdata/indexing.spec",
+                                         "codegen/testdata/reductions.spec",
+                                         "codegen/tile/testdata/tiles.spec"));
 
 }  // namespace
 }  // namespace lathe

@@ -25,17 +25,6 @@ struct Count {
   std::string message;
 };
 
-// Calls that are known to differ from eager, and why. No more may fail than stated.
-int KnownDifferences(const std::string& op) {
-  static const auto* known = new std::map<std::string, int>{
-      {"aten.allclose.default", 3},              // differences of unsigned numbers wrap
-      {"aten.binary_cross_entropy.default", 1},  // bf16 steps that eager rounds one by one
-      {"aten.soft_margin_loss.default", 1},      // an f16 step that overflows in eager
-  };
-  auto it = known->find(op);
-  return it == known->end() ? 0 : it->second;
-}
-
 using Check = ConformAnswer (*)(const RecordedCall& call, const OpRegistry& registry);
 
 // Runs `check` on every recorded call; at least `wanted` must pass and none may fail.
@@ -62,7 +51,7 @@ void CheckAll(Check check, int wanted) {
     if (filter != nullptr) printf("%s %s\n", call.op.c_str(), message.c_str());
   }
   for (const auto& [op, count] : counts) {
-    if (count.failed > KnownDifferences(op)) {
+    if (count.failed > 0) {
       ADD_FAILURE() << op << ": " << count.passed << " passed, " << count.failed << " failed; "
                     << count.message;
     } else if (count.unsupported > 0) {
@@ -77,7 +66,7 @@ void CheckAll(Check check, int wanted) {
 }
 
 // The numbers rise with every op that is added.
-TEST(Conform, EvaluateAgrees) { CheckAll(CheckCall, 8228); }
+TEST(Conform, EvaluateAgrees) { CheckAll(CheckCall, 8233); }
 TEST(Conform, LoweringsAgree) { CheckAll(CheckLowering, 5355); }
 
 }  // namespace

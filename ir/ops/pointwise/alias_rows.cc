@@ -127,6 +127,11 @@ absl::StatusOr<std::vector<Argument>> IsClose(Builder& b, const OpArgs& args) {
     close = b.Call("aten.logical_or", {close, both});
   }
   if (args.Float(2) == 0 && args.Float(3) == 0) return std::vector<Argument>{Argument::Of(close)};
+  // Integers would wrap.
+  if (IsIntegral(args.Type(0).dtype)) {
+    self = ToDType(b, self, DType::kF32);
+    other = ToDType(b, other, DType::kF32);
+  }
   Value* scaled = b.Call("aten.mul.Scalar", {other, args.Float(2)});
   Value* allowed = b.Call("aten.add.Scalar", {b.Call("aten.abs", {scaled}), args.Float(3)});
   Value* error = b.Call("aten.abs", {b.Call("aten.sub.Tensor", {self, other})});

@@ -1,6 +1,8 @@
 // Steps that call what is no kernel: externs and callbacks.
 
+#include <algorithm>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "dtypes/base/status.h"
@@ -40,6 +42,11 @@ class CallExtern final : public Step {
  public:
   CallExtern(const ExternStep& step, const Extern* function, const Program& program, Code& code)
       : step_(step), function_(function), attributes_(ParseExternAttributes(step.attributes)) {
+    constant_ = std::make_unique<bool[]>(step.inputs.size());
+    for (size_t k = 0; k < step.inputs.size(); ++k) {
+      constant_[k] = IsConstant(step.inputs[k], code);
+      any_constant_ |= constant_[k];
+    }
     for (const LaunchStep& epilogue : step.epilogues)
       epilogues_.emplace_back(epilogue, program, code);
   }
@@ -55,6 +62,13 @@ class CallExtern final : public Step {
     call.integers = integers;
     call.attributes = &attributes_;
     call.pool = context.program().pool;
+    if (any_constant_) {
+      std::call_once(asked_, [&] {
+        prepared_ =
+            function_->Prepare(call, absl::MakeConstSpan(constant_.get(), step_.inputs.size()));
+      });
+      call.prepared = prepared_.get();
+    }
     Epilogue epilogue;
     const bool by_rows = !epilogues_.empty() && function_->has_row_epilogue();
     if (by_rows) {
@@ -99,10 +113,24 @@ class CallExtern final : public Step {
     return epilogue.scratch == nullptr ? OutOfScratch(scratch_bytes) : absl::OkStatus();
   }
 
+  // True for weights that the program does not change, and views of them.
+  static bool IsConstant(TensorSlot slot, const Code& code) {
+    if (slot < 0) return false;
+    const TensorSlot owner = code.owner_of[static_cast<size_t>(slot)];
+    for (const PlanInput& input : code.plan->inputs) {
+      if (!input.is_scalar && input.tensor == owner) return input.is_weight && !input.is_mutated;
+    }
+    return false;
+  }
+
   const ExternStep& step_;
   const Extern* const function_;
   const ExternAttributes attributes_;
   std::vector<Launch> epilogues_;
+  std::unique_ptr<bool[]> constant_;  // by input
+  bool any_constant_ = false;
+  mutable std::once_flag asked_;
+  mutable std::unique_ptr<PreparedInputs> prepared_;
 };
 
 class CallOpaque final : public Step {

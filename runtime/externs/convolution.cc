@@ -8,13 +8,23 @@
 namespace lathe {
 namespace {
 
+struct PackedWeight final : PreparedInputs {
+  convolve::PackedWeights w;
+};
+
 class Convolution final : public Extern {
  public:
   explicit Convolution(absl::string_view id) : id_(id) {}
   absl::string_view id() const override { return id_; }
   bool has_row_epilogue() const override { return true; }
+  std::unique_ptr<PreparedInputs> Prepare(const ExternCall& call,
+                                          absl::Span<const bool> constant) const override {
+    if (constant.size() < 2 || !constant[1] || IsF8(call.inputs[1].dtype())) return nullptr;
+    return std::make_unique<PackedWeight>();
+  }
   absl::Status Run(const ExternCall& call) const override {
-    return convolve::Run(call, gemm::BestTable());
+    const auto* prepared = static_cast<const PackedWeight*>(call.prepared);
+    return convolve::Run(call, gemm::BestTable(), prepared == nullptr ? nullptr : &prepared->w);
   }
 
  private:

@@ -24,6 +24,12 @@ using ExternAttributes = std::map<std::string, std::string>;
 ExternAttributes ParseExternAttributes(absl::string_view text);
 std::string FormatExternAttributes(const ExternAttributes& attributes);
 
+// What an extern made of inputs that never change: packed weights.
+class PreparedInputs {
+ public:
+  virtual ~PreparedInputs() = default;
+};
+
 struct ExternCall {
   absl::Span<const Tensor> inputs;  // undefined where an optional tensor is absent
   absl::Span<Tensor> outputs;       // defined, or to be made when the extern allocates
@@ -34,8 +40,8 @@ struct ExternCall {
   // when these rows are final, from the worker that computed them. Empty: nothing to do. Externs
   // that declare row epilogues must call it exactly once for every row.
   std::function<absl::Status(int64_t begin, int64_t end, int worker)> epilogue;
-  // Prepared by Prepare for constant inputs (packed weights), or nullptr.
-  const void* prepared = nullptr;
+  // What Prepare made for this call's constant inputs, or nullptr.
+  const PreparedInputs* prepared = nullptr;
 };
 
 class Extern {
@@ -43,6 +49,13 @@ class Extern {
   virtual ~Extern() = default;
   virtual absl::string_view id() const = 0;
   virtual absl::Status Run(const ExternCall& call) const = 0;
+  // Called once for the calls of one place in a plan, where `constant` says which inputs are the
+  // same tensors in every call. nullptr: nothing to gain. The bits of results do not depend on it.
+  virtual std::unique_ptr<PreparedInputs> Prepare(const ExternCall&,
+                                                  absl::Span<const bool> constant) const {
+    (void)constant;
+    return nullptr;
+  }
   // True when Run calls ExternCall::epilogue.
   virtual bool has_row_epilogue() const { return false; }
 };

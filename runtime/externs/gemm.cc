@@ -48,9 +48,19 @@ absl::Status CheckSizes(const Tensor& a, const Tensor& b, const Tensor& c) {
   return absl::OkStatus();
 }
 
+struct PackedWeight final : PreparedInputs {
+  gemm::PackedB b;
+};
+
 class Gemm final : public Extern {
  public:
   absl::string_view id() const override { return "gemm"; }
+  std::unique_ptr<PreparedInputs> Prepare(const ExternCall& call,
+                                          absl::Span<const bool> constant) const override {
+    // f8 operands are converted anew in every call, to another place.
+    if (constant.size() != 2 || !constant[1] || IsF8(call.inputs[1].dtype())) return nullptr;
+    return std::make_unique<PackedWeight>();
+  }
   bool has_row_epilogue() const override { return true; }
   absl::Status Run(const ExternCall& call) const override {
     if (call.inputs.size() != 2 || call.outputs.size() != 1) {
@@ -74,7 +84,9 @@ class Gemm final : public Extern {
     p.m = a.sizes()[a.sizes().size() - 2];
     p.k = a.sizes().back();
     p.n = b.sizes().back();
-    return gemm::Run(p, table, call.pool, call.epilogue);
+    const auto* prepared = static_cast<const PackedWeight*>(call.prepared);
+    return gemm::Run(p, table, call.pool, call.epilogue,
+                     prepared == nullptr ? nullptr : &prepared->b);
   }
 };
 

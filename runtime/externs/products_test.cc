@@ -170,6 +170,62 @@ TEST(Gemm, TheBitsDependOnNeitherThreadsNorInstructionSet) {
   }
 }
 
+// Runs an extern twice on what it prepares for a constant input 1.
+void ExpectPreparedAgrees(const char* id, const std::vector<Tensor>& inputs, const Dims& sizes,
+                          const std::string& attributes) {
+  const ExternAttributes parsed = ParseExternAttributes(attributes);
+  const auto pool = NewThreadPool(2);
+  const bool constant[] = {false, true};
+  std::unique_ptr<PreparedInputs> prepared;
+  std::vector<Tensor> results;
+  for (int k = 0; k < 3; ++k) {
+    results.push_back(Tensor::Zeros(inputs[0].dtype(), sizes));
+    ExternCall call;
+    call.inputs = inputs;
+    call.outputs = absl::MakeSpan(&results.back(), 1);
+    call.attributes = &parsed;
+    call.pool = pool.get();
+    if (k == 1) prepared = FindExtern(id)->Prepare(call, constant);
+    if (k > 0) {
+      ASSERT_NE(prepared, nullptr);
+    }
+    call.prepared = prepared.get();
+    ASSERT_TRUE(FindExtern(id)->Run(call).ok());
+    EXPECT_TRUE(SameBits(results.back(), results[0])) << id << " " << attributes;
+  }
+  // Another tensor in its place is noticed.
+  const std::vector<Tensor> others = {
+      inputs[0], RandomTensor(inputs[1].dtype(), inputs[1].sizes(), Layout::kContiguous, 77)};
+  Tensor with = Tensor::Zeros(inputs[0].dtype(), sizes), without = with.Clone();
+  for (Tensor* out : {&with, &without}) {
+    ExternCall call;
+    call.inputs = others;
+    call.outputs = absl::MakeSpan(out, 1);
+    call.attributes = &parsed;
+    if (out == &with) call.prepared = prepared.get();
+    ASSERT_TRUE(FindExtern(id)->Run(call).ok());
+  }
+  EXPECT_TRUE(SameBits(with, without));
+}
+
+TEST(Externs, PreparedWeightsGiveTheSameBits) {
+  for (const DType dtype : {DType::kF32, DType::kBF16}) {
+    for (const Layout layout : kLayouts) {
+      const Tensor b = RandomTensor(dtype, {300, 70}, layout, 2, 1000, true);
+      for (const int64_t m : {1, 9, 130}) {
+        const Tensor a = RandomTensor(dtype, {m, 300}, Layout::kContiguous, 1, 1000, true);
+        ExpectPreparedAgrees("gemm", {a, b}, {m, 70}, "");
+      }
+    }
+    const Tensor x = RandomTensor(dtype, {2, 24, 9, 9}, Layout::kContiguous, 1, 1000, true);
+    for (const int64_t groups : {1, 24}) {
+      const Tensor w = RandomTensor(dtype, {24, 24 / groups, 3, 3}, Layout::kTransposed, 2);
+      ExpectPreparedAgrees("conv2d", {x, w}, {2, 24, 9, 9},
+                           "padding=1;groups=" + std::to_string(groups));
+    }
+  }
+}
+
 TEST(Gemm, HalvesRoundAsTheLibraryDoes) {
   // 1 x 1 products run the store of every kind of value.
   for (const DType dtype : {DType::kF16, DType::kBF16}) {

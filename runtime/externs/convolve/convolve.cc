@@ -8,6 +8,7 @@
 #include "runtime/externs/convolve/geometry.h"
 #include "runtime/externs/gemm/gemm.h"
 #include "runtime/externs/gemm/parallel.h"
+#include "runtime/memory/pool.h"
 
 namespace lathe::convolve {
 namespace {
@@ -28,6 +29,8 @@ constexpr int64_t kDirectChannels = 8;
 // Rows shorter than this are computed several at once, with the padding between them.
 constexpr int64_t kShortRow = 64;
 constexpr int64_t kWantedTasks = 16;
+// What pack_taps may read behind the padded images.
+constexpr int64_t kReadsPast = 64;
 // Padded images at a time.
 constexpr int64_t kPaddedBytes = int64_t{32} << 20;
 
@@ -41,8 +44,9 @@ struct Source {
 class Convolution {
  public:
   Convolution(const ExternCall& call, const Geometry& g, const gemm::KernelTable& table,
-              const Kernels& kernels)
+              const Kernels& kernels, const PackedWeights* packed)
       : call_(call),
+        packed_(packed),
         g_(g),
         kernels_(kernels),
         accumulator_(gemm::AccumulatorType(table, &kernels)),
@@ -69,7 +73,7 @@ class Convolution {
         std::clamp<int64_t>(kPaddedBytes / std::max<int64_t>(image_bytes, 1), 1, g_.batch);
     for (int64_t n = 0; n < g_.batch; n += at_once) {
       const int64_t images = std::min(at_once, g_.batch - n);
-      const Scratch padded(x_in_place_ ? 0 : images * image_bytes);
+      const Scratch padded(x_in_place_ ? 0 : images * image_bytes + kReadsPast);
       if (padded.data() == nullptr) return gemm::OutOfMemory();
       const Source source = x_in_place_ ? InPlace(n) : Pad(n, images, padded.data());
       SetOffsets(source);
@@ -139,25 +143,35 @@ class Convolution {
   }
 
   // --- Weights and bias: rows of `taps` for direct sums, packed strips of rows for tiles. ---
-  absl::Status LoadWeights() {
+  std::shared_ptr<Storage> PackWeights() const {
     const Tensor w = call_.inputs[1].Contiguous();
     const Element type = *gemm::ElementOf(w.dtype());
     const int64_t taps = g_.taps(), strips = CeilDiv(g_.out_channels, kernels_.rows);
     const int64_t rows = direct_ ? Channels() : g_.groups * strips * kernels_.rows;
-    weights_ = std::make_unique<Scratch>(rows * taps * bytes_);
-    if (weights_->data() == nullptr) return gemm::OutOfMemory();
+    std::shared_ptr<Storage> packed = PoolAllocate(rows * taps * bytes_);
+    if (packed == nullptr) return nullptr;
+    char* const to = static_cast<char*>(packed->data());
     const char* from = static_cast<const char*>(w.data());
     const int64_t row_bytes = taps * gemm::ElementBytes(type);
     if (direct_) {
-      kernels_.load(type, from, 1, Channels() * taps, weights_->data());
-    } else {
-      ForEachTask(call_.pool, g_.groups * strips, taps * kernels_.rows, [&](int64_t task, int) {
-        const int64_t o = task % strips * kernels_.rows;
-        const int count = static_cast<int>(std::min<int64_t>(kernels_.rows, g_.out_channels - o));
-        kernels_.pack_rows(type, from + (task / strips * g_.out_channels + o) * row_bytes, taps, 1,
-                           count, taps, weights_->data() + task * kernels_.rows * taps * bytes_);
-      });
+      kernels_.load(type, from, 1, Channels() * taps, to);
+      return packed;
     }
+    ForEachTask(call_.pool, g_.groups * strips, taps * kernels_.rows, [&](int64_t task, int) {
+      const int64_t o = task % strips * kernels_.rows;
+      const int count = static_cast<int>(std::min<int64_t>(kernels_.rows, g_.out_channels - o));
+      kernels_.pack_rows(type, from + (task / strips * g_.out_channels + o) * row_bytes, taps, 1,
+                         count, taps, to + task * kernels_.rows * taps * bytes_);
+    });
+    return packed;
+  }
+
+  absl::Status LoadWeights() {
+    if (packed_ != nullptr) {
+      weights_ = packed_->Get(call_.inputs[1], &kernels_, [&] { return PackWeights(); });
+    }
+    if (weights_ == nullptr) weights_ = PackWeights();
+    if (weights_ == nullptr) return gemm::OutOfMemory();
     if (call_.inputs.size() < 3 || !call_.inputs[2].is_defined()) return absl::OkStatus();
     const Tensor& bias = call_.inputs[2];
     const auto bias_type = gemm::ElementOf(bias.dtype());
@@ -170,6 +184,8 @@ class Convolution {
     kernels_.load(*bias_type, bias.data(), bias.strides()[0], Channels(), bias_->data());
     return absl::OkStatus();
   }
+
+  const char* Weights() const { return static_cast<const char*>(weights_->data()); }
 
   template <typename T>
   void AddBiasAs(int64_t channel, char* row, int64_t count) const {
@@ -230,7 +246,8 @@ class Convolution {
     const int64_t columns = rows * g_.out[2], width = kernels_.columns;
     const int64_t strips = CeilDiv(columns, width);
     const int64_t depth_max = std::min(kDepth, g_.taps());
-    const int64_t packed_bytes = strips * width * depth_max * bytes_;
+    // One strip at a time, with room for what pack_taps writes too far.
+    const int64_t packed_bytes = RoundUp(width * depth_max * bytes_, 64) + 64;
     const Scratch scratch(packed_bytes + (out_in_place_ ? 0 : channels * columns * bytes_));
     if (scratch.data() == nullptr) return gemm::OutOfMemory();
     const int64_t first = group * g_.out_channels + channel;
@@ -243,8 +260,10 @@ class Convolution {
       const int64_t depth = std::min(kDepth, g_.taps() - k);
       for (int64_t s = 0; s < strips; ++s) {
         const int count = static_cast<int>(std::min(width, columns - s * width));
-        char* b = scratch.data() + s * width * depth * bytes_;
-        kernels_.pack_taps(base, offsets_.data() + k, depth, starts.data() + s * width, count, b);
+        char* b = scratch.data();
+        // Padded images have room behind them.
+        kernels_.pack_taps(base, offsets_.data() + k, depth, starts.data() + s * width, count,
+                           !x_in_place_, b);
         MultiplyStrip(group, channel, channels, k, depth, b, c + s * width * bytes_, c_row, count);
       }
     }
@@ -264,7 +283,7 @@ class Convolution {
     const int64_t strips = CeilDiv(g_.out_channels, kernels_.rows);
     for (int64_t o = 0; o < channels; o += kernels_.rows) {
       const int64_t strip = group * strips + (channel + o) / kernels_.rows;
-      const char* a = weights_->data() + (strip * g_.taps() + k) * kernels_.rows * bytes_;
+      const char* a = Weights() + (strip * g_.taps() + k) * kernels_.rows * bytes_;
       const int rows = static_cast<int>(std::min<int64_t>(kernels_.rows, channels - o));
       kernels_.multiply(rows, count, depth, a, b, kernels_.columns, c + o * c_row * bytes_, c_row,
                         k > 0);
@@ -307,7 +326,7 @@ class Convolution {
     const int64_t group = channel / g_.out_channels;
     const char* base =
         source.data + (image * source.batch + group * g_.in_channels * source.channel) * bytes_;
-    const char* weights = weights_->data() + channel * g_.taps() * bytes_;
+    const char* weights = Weights() + channel * g_.taps() * bytes_;
     const int64_t step = joined ? rows : 1;
     const int64_t count = joined ? (rows - 1) * source.row + g_.out[2] : g_.out[2];
     const bool in_place = out_in_place_ && !joined;
@@ -326,6 +345,7 @@ class Convolution {
   }
 
   const ExternCall& call_;
+  const PackedWeights* const packed_;
   const Geometry& g_;
   const Kernels& kernels_;
   const Element accumulator_;
@@ -337,7 +357,8 @@ class Convolution {
   const bool direct_;
   bool x_in_place_ = false;
   std::vector<int64_t> offsets_;
-  std::unique_ptr<Scratch> weights_, bias_;
+  std::shared_ptr<Storage> weights_;
+  std::unique_ptr<Scratch> bias_;
   FirstError error_;
 };
 
@@ -380,7 +401,8 @@ absl::Status RunMatrixProduct(const ExternCall& call, const Geometry& g,
 
 }  // namespace
 
-absl::Status Run(const ExternCall& original, const gemm::KernelTable& table) {
+absl::Status Run(const ExternCall& original, const gemm::KernelTable& table,
+                 const PackedWeights* packed) {
   if (original.inputs.size() < 2 || original.inputs.size() > 3 || original.outputs.size() != 1) {
     return InvalidArgument("convolution: takes an input, a weight and maybe a bias");
   }
@@ -404,7 +426,7 @@ absl::Status Run(const ExternCall& original, const gemm::KernelTable& table) {
                          Name(original.inputs[1].dtype()), " -> ", Name(call.outputs[0].dtype()));
   }
   if (IsMatrixProduct(call, g)) return RunMatrixProduct(call, g, table);
-  return Convolution(call, g, table, *kernels).Run();
+  return Convolution(call, g, table, *kernels, packed).Run();
 }
 
 }  // namespace lathe::convolve

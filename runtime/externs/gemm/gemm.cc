@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/externs/gemm/parallel.h"
+#include "runtime/memory/pool.h"
 
 namespace lathe::gemm {
 namespace {
@@ -25,6 +26,17 @@ constexpr int64_t kPackedBytes = int64_t{32} << 20;
 char* At(const Matrix& m, int64_t batch, int64_t row, int64_t column) {
   const int64_t element = batch * m.batch + row * m.row + column * m.column;
   return static_cast<char*>(m.data) + element * ElementBytes(m.type);
+}
+
+int StripColumns(const Problem& p, const Kernels& kernels, int64_t strip) {
+  return static_cast<int>(std::min<int64_t>(kernels.columns, p.n - strip * kernels.columns));
+}
+
+// One strip of columns of b, over all of k.
+void PackStrip(const Problem& p, const Kernels& kernels, int64_t batch, int64_t strip,
+               char* target) {
+  kernels.pack_columns(p.b.type, At(p.b, batch, 0, strip * kernels.columns), p.b.column, p.b.row,
+                       StripColumns(p, kernels, strip), p.k, target);
 }
 
 // Reports rows when the last of their tiles is done.
@@ -55,21 +67,26 @@ class RowCounter {
 class Blocked {
  public:
   Blocked(const Problem& p, const Kernels& kernels, Element accumulator, ThreadPool* pool,
-          const RowsDone& done)
+          const RowsDone& done, const char* packed_b)
       : p_(p),
         kernels_(kernels),
-        type_(accumulator),
+        packed_b_(packed_b),
         bytes_(ElementBytes(accumulator)),
         pool_(pool),
         panels_(CeilDiv(p.m, kPanelRows)),
         strips_(CeilDiv(p.n, kernels.columns)),
-        b_in_place_(p.m < kFewRows && p.b.type == accumulator && p.b.column == 1),
+        b_in_place_(packed_b == nullptr && p.m < kFewRows && p.b.type == accumulator &&
+                    p.b.column == 1),
         c_in_place_(p.c.type == accumulator && p.c.column == 1) {
     Cut();
     counter_ = std::make_unique<RowCounter>(p_, panels_, CeilDiv(strips_, tile_strips_), done);
   }
 
   absl::Status Run() {
+    if (packed_b_ != nullptr) {
+      Multiply(0, p_.batch, 0, strips_, packed_b_, true);
+      return error_.status();
+    }
     const bool shared_b = p_.b.batch == 0;
     const int64_t strip_bytes = p_.k * kernels_.columns * bytes_;
     // As many whole tiles of columns as fit, then as many batches.
@@ -103,18 +120,14 @@ class Blocked {
     }
   }
 
-  int StripColumns(int64_t strip) const {
-    return static_cast<int>(std::min<int64_t>(kernels_.columns, p_.n - strip * kernels_.columns));
-  }
+  int Columns(int64_t strip) const { return StripColumns(p_, kernels_, strip); }
 
   void PackB(int64_t batch, int64_t batches, int64_t strip, int64_t strips, char* packed) {
     const int64_t strip_bytes = p_.k * kernels_.columns * bytes_;
     ForEachTask(pool_, batches * strips, p_.k * kernels_.columns, [&](int64_t task, int) {
       const int64_t s = strip + task % strips;
-      if (b_in_place_ && StripColumns(s) == kernels_.columns) return;
-      kernels_.pack_columns(p_.b.type, At(p_.b, batch + task / strips, 0, s * kernels_.columns),
-                            p_.b.column, p_.b.row, StripColumns(s), p_.k,
-                            packed + task * strip_bytes);
+      if (b_in_place_ && Columns(s) == kernels_.columns) return;
+      PackStrip(p_, kernels_, batch + task / strips, s, packed + task * strip_bytes);
     });
   }
 
@@ -152,16 +165,15 @@ class Blocked {
       for (int64_t s = 0; s < strips; ++s) {
         const char* b = packed_b + (s * p_.k + k) * kernels_.columns * bytes_;
         int64_t b_step = kernels_.columns;
-        if (b_in_place_ && StripColumns(strip + s) == kernels_.columns) {
+        if (b_in_place_ && Columns(strip + s) == kernels_.columns) {
           b = At(p_.b, batch, k, column + s * kernels_.columns);
           b_step = p_.b.row;
         }
         char* c_strip = c + s * kernels_.columns * bytes_;
         for (int64_t i = 0; i < rows; i += kernels_.rows) {
           const int count = static_cast<int>(std::min<int64_t>(kernels_.rows, rows - i));
-          kernels_.multiply(count, StripColumns(strip + s), depth,
-                            scratch.data() + i * depth * bytes_, b, b_step,
-                            c_strip + i * c_row * bytes_, c_row, k > 0);
+          kernels_.multiply(count, Columns(strip + s), depth, scratch.data() + i * depth * bytes_,
+                            b, b_step, c_strip + i * c_row * bytes_, c_row, k > 0);
         }
       }
     }
@@ -182,7 +194,7 @@ class Blocked {
 
   const Problem& p_;
   const Kernels& kernels_;
-  const Element type_;
+  const char* const packed_b_;
   const int64_t bytes_;
   ThreadPool* const pool_;
   const int64_t panels_, strips_;
@@ -297,8 +309,29 @@ bool HasBitsOf(Element e, Element accumulator) {
          (e == Element::kI64 && accumulator == Element::kU64);
 }
 
+const char* PackedB::Get(const Problem& p, const Kernels& kernels, int64_t accumulator_bytes,
+                         ThreadPool* pool) const {
+  std::call_once(once_, [&] {
+    b_ = p.b;
+    k_ = p.k;
+    n_ = p.n;
+    kernels_ = &kernels;
+    const int64_t strips = CeilDiv(p.n, kernels.columns);
+    const int64_t strip_bytes = p.k * kernels.columns * accumulator_bytes;
+    strips_ = PoolAllocate(strips * strip_bytes);
+    if (strips_ == nullptr) return;
+    char* const target = static_cast<char*>(strips_->data());
+    ForEachTask(pool, strips, p.k * kernels.columns, [&](int64_t strip, int) {
+      PackStrip(p, kernels, 0, strip, target + strip * strip_bytes);
+    });
+  });
+  const bool same = b_.data == p.b.data && b_.type == p.b.type && b_.row == p.b.row &&
+                    b_.column == p.b.column && k_ == p.k && n_ == p.n && kernels_ == &kernels;
+  return same && strips_ != nullptr ? static_cast<const char*>(strips_->data()) : nullptr;
+}
+
 absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* pool,
-                 const RowsDone& done) {
+                 const RowsDone& done, const PackedB* packed_b) {
   Problem p = Collapsed(problem);
   const int64_t rows = p.batch * p.m;
   if (rows == 0) return absl::OkStatus();
@@ -316,7 +349,11 @@ absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* p
     if (absl::Status s = DotRows(p, *kernels, type, pool, nullptr); !s.ok()) return s;
     return done ? done(0, rows, 0) : absl::OkStatus();
   }
-  return Blocked(p, *kernels, type, pool, done).Run();
+  const char* packed = nullptr;
+  if (packed_b != nullptr && p.b.batch == 0) {
+    packed = packed_b->Get(p, *kernels, ElementBytes(type), pool);
+  }
+  return Blocked(p, *kernels, type, pool, done, packed).Run();
 }
 
 }  // namespace lathe::gemm

@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "absl/status/status.h"
 #include "dtypes/dtype.h"
 #include "runtime/externs/gemm/kernels.h"
+#include "runtime/tensor/tensor.h"
 #include "runtime/threads/thread_pool.h"
 
 namespace lathe::gemm {
@@ -39,9 +42,25 @@ const Kernels* KernelsOf(const KernelTable& table, Element a, Element b, Element
 Element AccumulatorType(const KernelTable& table, const Kernels* kernels);
 bool HasBitsOf(Element e, Element accumulator);
 
+// b of one batch, packed for tiles on first use and kept. Any thread.
+class PackedB {
+ public:
+  // The packed strips of p.b; nullptr when there is no memory, or when these are of another b.
+  const char* Get(const Problem& p, const Kernels& kernels, int64_t accumulator_bytes,
+                  ThreadPool* pool) const;
+
+ private:
+  mutable std::once_flag once_;
+  mutable Matrix b_;
+  mutable int64_t k_ = 0, n_ = 0;
+  mutable const Kernels* kernels_ = nullptr;
+  mutable std::shared_ptr<Storage> strips_;
+};
+
 // `pool` may be null: serial. Every row is reported to `done` (may be empty) exactly once.
+// `packed_b` may be null; given, it belongs to this b, which never changes.
 absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* pool,
-                 const RowsDone& done);
+                 const RowsDone& done, const PackedB* packed_b = nullptr);
 
 }  // namespace lathe::gemm
 

@@ -62,8 +62,9 @@ struct Kernels {
 
   // target[step * columns + lane] = source[offsets[step] + starts[lane]], all of type T; 0 for
   // lanes past `lanes`. The columns of a convolution, never written out in full.
+  // Writes up to 64 bytes past the target; reads as much past the source when `reads_past`.
   void (*pack_taps)(const void* source, const int64_t* offsets, int64_t steps,
-                    const int64_t* starts, int lanes, void* target);
+                    const int64_t* starts, int lanes, bool reads_past, void* target);
 
   // target[k] = source[k * stride] as T; target[k * stride] = source[k] as `target_type`.
   void (*load)(Element source_type, const void* source, int64_t stride, int64_t count,

@@ -86,6 +86,16 @@ TEST(Schedule, AReductionTakesItsProducersAndConsumers) {
   })");
 }
 
+TEST(Schedule, AViewOfSymbolicRowsKeepsTheKernelWhole) {
+  ExpectKernels(1, R"(graph @f(%x: f32[s0, s1, 32], %w: f32[32]) where 1 <= s0, 1 <= s1 {
+    %v = aten.view(%x, [s0*s1, 32])
+    %a = aten.mul.Tensor(%v, %w)
+    %b = aten.view(%a, [s0, s1, 32])
+    %c = aten.softmax.int(%b, -1)
+    return %c
+  })");
+}
+
 TEST(Schedule, DifferentRowsAreTwoKernels) {
   ExpectKernels(2, R"(graph @f(%x: f32[16, 64]) {
     %a = aten.sum.dim_IntList(%x, [1], true)

@@ -1,5 +1,7 @@
 #include "scheduler/fusion/domain.h"
 
+#include <algorithm>
+
 #include "dtypes/base/check.h"
 
 namespace lathe {
@@ -13,10 +15,41 @@ std::vector<Expr> WithoutOnes(const std::vector<Expr>& sizes) {
   return result;
 }
 
-// b divides a as an expression: a == (a // b) * b.
+// A size as a product: a constant and factors that are not products.
+struct Factors {
+  int64_t constant = 1;
+  std::vector<Expr> others;
+};
+
+Factors FactorsOf(const Expr& e) {
+  Factors factors;
+  const auto add = [&](const Expr& factor) {
+    if (auto constant = factor.AsInt()) {
+      factors.constant *= *constant;
+    } else {
+      factors.others.push_back(factor);
+    }
+  };
+  if (e.kind() == symbolic::ExprKind::kMul) {
+    for (const Expr& factor : e.operands()) add(factor);
+  } else {
+    add(e);
+  }
+  return factors;
+}
+
+// b divides a factor by factor. (a // b) * b == a would not do: s0*s1 // s0 is s1 only when s0 is
+// not 0, but two loops over the same factors enumerate alike even then.
 bool DividesExactly(const Expr& a, const Expr& b) {
-  if (b == Expr(0)) return false;
-  return (a / b) * b == a;
+  Factors whole = FactorsOf(a);
+  const Factors part = FactorsOf(b);
+  if (part.constant == 0 || whole.constant % part.constant != 0) return false;
+  for (const Expr& factor : part.others) {
+    auto it = std::find(whole.others.begin(), whole.others.end(), factor);
+    if (it == whole.others.end()) return false;
+    whole.others.erase(it);
+  }
+  return true;
 }
 
 }  // namespace

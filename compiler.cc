@@ -152,10 +152,9 @@ absl::Status Fall(const CompileOptions& options, CompileReport* report, std::str
 absl::Status ReportOpaqueCalls(const EmittedPlan& emitted, const CompileOptions& options,
                                CompileReport* report) {
   for (const PlanCallback& callback : emitted.callbacks) {
-    LATHE_RETURN_IF_ERROR(Fall(options, report,
-                               absl::StrCat(callback.node->op,
-                                            " runs by its reference evaluation: ",
-                                            callback.reason)));
+    LATHE_RETURN_IF_ERROR(Fall(
+        options, report,
+        absl::StrCat(callback.node->op, " runs by its reference evaluation: ", callback.reason)));
   }
   return absl::OkStatus();
 }
@@ -196,9 +195,55 @@ std::string MemoryText(const Plan& plan) {
   return text;
 }
 
+std::string JsonText(absl::string_view text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  }
+  return quoted + "\"";
+}
+
+// What the inputs must meet: ranges of symbols and preconditions.
+std::string GuardsJson(const Program& program) {
+  std::vector<std::string> guards;
+  for (const Expr& symbol : program.shapes->symbols()) {
+    const symbolic::Range range = program.shapes->RangeOf(symbol);
+    guards.push_back(absl::StrCat(range.lower, " <= ", symbol.symbol_name(), " <= ", range.upper));
+  }
+  for (const Expr& condition : program.main->preconditions()) {
+    guards.push_back(symbolic::ToString(condition));
+  }
+  std::string json = "[";
+  for (const std::string& guard : guards) {
+    absl::StrAppend(&json, json.size() > 1 ? ", " : "", "{\"code\": ", JsonText(guard), "}");
+  }
+  return json + "]";
+}
+
+// Totals of one compilation, after everything else.
+void TraceMetrics(const Executable::Impl& impl) {
+  TraceSink* trace = ActiveTrace();
+  if (trace == nullptr) return;
+  double total = 0;
+  for (const auto& [phase, seconds] : impl.report.seconds) total += seconds;
+  trace->Record(
+      "compilation_metrics",
+      absl::StrCat("{\"co_name\": ", JsonText(impl.program.main->name()),
+                   ", \"co_filename\": ", JsonText(impl.program.archive),
+                   ", \"co_firstlineno\": 0, \"graph_node_count\": ", impl.report.nodes_imported,
+                   ", \"graph_op_count\": ", impl.report.nodes_compiled,
+                   ", \"graph_input_count\": ", impl.program.main->inputs().size(),
+                   ", \"guard_count\": ", impl.program.main->preconditions().size(),
+                   ", \"entire_frame_compile_time_s\": ", total, "}"),
+      "");
+}
+
 void TraceCompilation(const Executable::Impl& impl) {
   TraceSink* trace = ActiveTrace();
   if (trace == nullptr) return;
+  trace->Record("exported_program", "{}", PrintProgram(impl.source));
+  trace->Record("dynamo_guards", "{}", GuardsJson(impl.program));
   trace->Record("inductor_post_grad_graph", "{}", PrintProgram(impl.program));
   trace->Artifact("lathe_schedule", "string", ScheduleText(impl.emitted));
   trace->Artifact("lathe_plan", "string", ToString(impl.emitted.plan));
@@ -242,9 +287,9 @@ absl::Status MakeKernels(const EmittedPlan& emitted, const CompileOptions& optio
     if (!absl::IsNotFound(compiled.status()) && !absl::IsUnimplemented(compiled.status())) {
       return compiled.status();
     }
-    LATHE_RETURN_IF_ERROR(Fall(options, report,
-                               absl::StrCat("the tile tier runs in place of native code: ",
-                                            compiled.status().message())));
+    LATHE_RETURN_IF_ERROR(Fall(
+        options, report,
+        absl::StrCat("the tile tier runs in place of native code: ", compiled.status().message())));
   }
   return CompileTiles(emitted, kernels);
 }
@@ -381,6 +426,7 @@ absl::StatusOr<Executable> Compile(const Program& program, const CompileOptions&
   LATHE_RETURN_IF_ERROR(ReportOpaqueCalls(impl->emitted, options, &impl->report));
   TraceCompilation(*impl);
   LATHE_RETURN_IF_ERROR(Load(impl.get()));
+  TraceMetrics(*impl);
   if (options.tier == Tier::kAuto) CompileInBackground(impl.get());
   return Executable(std::move(impl));
 }

@@ -94,6 +94,12 @@ uint16_t DegreeOf(ExprKind kind, absl::Span<const Expr> operands) {
   return static_cast<uint16_t>(std::min<int64_t>(std::max<int64_t>(degree, 1), 0xffff));
 }
 
+Range RangeOfNode(ExprKind kind, absl::Span<const Expr> operands) {
+  absl::InlinedVector<Range, 8> ranges;
+  for (const Expr& e : operands) ranges.push_back(IntrinsicRange(e));
+  return RangeOfOperation(kind, ranges);
+}
+
 struct OperationKey {
   ExprKind kind;
   absl::Span<const Expr> operands;
@@ -217,26 +223,19 @@ Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const
   }
   const OperationKey key = {kind, operands, HashOperation(kind, operands)};
   ExprContext::Impl& impl = *context->impl_;
-  {
-    std::lock_guard<std::mutex> lock(impl.mutex);
-    const auto it = impl.operations.find(key);
-    if (it != impl.operations.end()) return Expr(*it);
-  }
-  ExprNode node;
-  node.kind = kind;
-  node.type = TypeOfOperation(kind, operands);
-  node.degree = DegreeOf(kind, operands);
-  node.operand_count = static_cast<uint32_t>(operands.size());
-  node.hash = key.hash;
-  node.context = context;
-  node.monomial = monomial;
-  absl::InlinedVector<Range, 8> ranges;
-  for (const Expr& e : operands) ranges.push_back(IntrinsicRange(e));
-  node.range = RangeOfOperation(kind, ranges);
   std::lock_guard<std::mutex> lock(impl.mutex);
   const auto it = impl.operations.lazy_emplace(key, [&](const auto& construct) {
+    ExprNode& node = impl.nodes.emplace_back();
+    node.kind = kind;
+    node.type = TypeOfOperation(kind, operands);
+    node.degree = DegreeOf(kind, operands);
+    node.operand_count = static_cast<uint32_t>(operands.size());
     node.operands = impl.CopyOperands(operands);
-    construct(&impl.nodes.emplace_back(node));
+    node.hash = key.hash;
+    node.context = context;
+    node.monomial = monomial;
+    node.range = RangeOfNode(kind, operands);
+    construct(&node);
   });
   return Expr(*it);
 }

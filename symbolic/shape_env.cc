@@ -335,7 +335,7 @@ bool ShapeEnv::IsKnownFalse(const Expr& condition) const {
 }
 
 bool ShapeEnv::IsKnownEqual(const Expr& a, const Expr& b) const {
-  return a == b || IsKnownTrue(Eq(a, b));
+  return (a == b && !a.IsOverflow()) || IsKnownTrue(Eq(a, b));
 }
 
 absl::StatusOr<bool> ShapeEnv::GuardTrue(const Expr& condition, const Asker& asker) {

@@ -33,6 +33,19 @@ inline int64_t Gcd(int64_t a, int64_t b) {
   return g > static_cast<uint64_t>(INT64_MAX) ? 1 : static_cast<int64_t>(g);
 }
 
+// Rules that look into nested operands stop here: hostile depth must cost no stack.
+class NestingLimit {
+ public:
+  explicit NestingLimit(int& depth) : depth_(depth) { ++depth_; }
+  ~NestingLimit() { --depth_; }
+  NestingLimit(const NestingLimit&) = delete;
+  NestingLimit& operator=(const NestingLimit&) = delete;
+  bool reached() const { return depth_ > 32; }
+
+ private:
+  int& depth_;
+};
+
 }  // namespace lathe::symbolic
 
 #endif  // LATHE_SYMBOLIC_SIMPLIFY_CHECKED_H_

@@ -14,6 +14,9 @@ Expr DivideByPositive(ExprContext* context, const Expr& a, int64_t d);
 // floor((x + k) / d) for one monomial x that is itself a quotient or a remainder.
 std::optional<Expr> DivideNested(ExprContext* context, const Polynomial& p, int64_t d) {
   if (p.terms.size() != 1 || p.terms[0].coefficient != 1) return std::nullopt;
+  thread_local int depth = 0;
+  const NestingLimit limit(depth);
+  if (limit.reached()) return std::nullopt;
   const Expr& inner = p.terms[0].monomial;
   if (inner.kind() != ExprKind::kFloorDiv && inner.kind() != ExprKind::kMod) return std::nullopt;
   const Expr& x = inner.operands()[0];

@@ -18,6 +18,9 @@ Polynomial Overflowed() {
 // c*(x % d) with its quotient: c*d*(x//d) + c*(x % d) = c*x, and
 // c*d*((x//d) % m) + c*(x % d) = c*(x % (d*m)), for positive d.
 std::optional<Expr> JoinedWith(ExprContext* context, const Expr& remainder, const Expr& other) {
+  thread_local int depth = 0;
+  const NestingLimit limit(depth);
+  if (limit.reached()) return std::nullopt;
   const Expr& x = remainder.operands()[0];
   const Expr& d = remainder.operands()[1];
   const Expr quotient = SimplifyFloorDiv(context, x, d);
@@ -31,6 +34,8 @@ std::optional<Expr> JoinedWith(ExprContext* context, const Expr& remainder, cons
 }
 
 std::optional<Polynomial> JoinRemainder(ExprContext* context, const Polynomial& p) {
+  constexpr size_t kMostTerms = 64;  // the search is quadratic
+  if (p.terms.size() < 2 || p.terms.size() > kMostTerms) return std::nullopt;
   for (const Term& t : p.terms) {
     if (t.monomial.kind() != ExprKind::kMod) continue;
     const std::optional<int64_t> d = t.monomial.operands()[1].AsInt();

@@ -44,7 +44,25 @@ std::vector<TensorType> TensorOperands(const PointwiseSpec& spec, const OpArgs& 
   return types;
 }
 
+// Numbers that a body folds into its constants must be constants themselves; factors need not.
+absl::Status CheckNumbers(const PointwiseSpec& spec, const OpArgs& args) {
+  for (int i = 0; i < args.size(); ++i) {
+    const SchemaArgument& parameter = args.schema().arguments[i];
+    bool is_operand =
+        std::find(spec.operands.begin(), spec.operands.end(), i) != spec.operands.end();
+    bool is_factor = parameter.name == "alpha" || parameter.name == "value";
+    bool is_number = parameter.type == SchemaArgument::Type::kScalar ||
+                     parameter.type == SchemaArgument::Type::kInt;
+    if (is_operand || is_factor || !is_number || args.IsNone(i) || !args.ScalarExpr(i)) continue;
+    return Unimplemented(args.schema().name, ": argument '", parameter.name,
+                         "' is the symbolic number ", symbolic::ToString(*args.ScalarExpr(i)),
+                         "; only a constant is supported there");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<ValueType>> Infer(const PointwiseSpec& spec, const InferContext& c) {
+  LATHE_RETURN_IF_ERROR(CheckNumbers(spec, c.args));
   LATHE_ASSIGN_OR_RETURN(PointwiseDTypes dtypes, spec.dtypes(c.args, PromotingOperands(spec)));
   std::vector<TensorType> types = TensorOperands(spec, c.args);
   absl::StatusOr<std::vector<Expr>> sizes = BroadcastSizes(types, c.shapes);

@@ -1,0 +1,206 @@
+// Schemas, binding, the registry, result types: what every family stands on.
+
+#include "dtypes/base/status.h"
+#include "gtest/gtest.h"
+#include "ir/graph/graph.h"
+#include "ir/ops/builder.h"
+#include "ir/ops/registry.h"
+#include "ir/ops/result_rules.h"
+
+namespace lathe {
+namespace {
+
+using Type = SchemaArgument::Type;
+
+TEST(Schema, ReadsEveryKindOfArgument) {
+  absl::StatusOr<Schema> schema = ParseSchema(
+      "aten::op.overload(Tensor(a!) self, Tensor? x, Tensor?[] indices, int[2] stride=1, "
+      "SymInt[]? size=None, *, Scalar alpha=1, float eps=1e-05, bool[3] mask, str mode=\"mean\", "
+      "ScalarType? dtype=None, MemoryFormat format=contiguous_format, int reduction=Mean, "
+      "int[1] dim=[], Generator? generator=None) -> (Tensor(a!), Tensor values, Tensor[])");
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  EXPECT_EQ(schema->name, "aten.op.overload");
+  const std::vector<SchemaArgument>& a = schema->arguments;
+  ASSERT_EQ(a.size(), 14u);
+  EXPECT_TRUE(a[0].is_written);
+  EXPECT_TRUE(a[1].optional);
+  EXPECT_EQ(a[2].type, Type::kTensorList);
+  EXPECT_TRUE(a[2].list_of_optional);
+  EXPECT_EQ(a[3].default_value, Argument::Ints({1, 1}));
+  EXPECT_TRUE(a[4].optional);
+  EXPECT_FALSE(a[4].keyword_only);
+  EXPECT_TRUE(a[5].keyword_only);
+  EXPECT_EQ(a[6].default_value, Argument::Float(1e-5));
+  EXPECT_EQ(a[7].type, Type::kBoolList);
+  EXPECT_EQ(a[8].default_value, Argument::String("mean"));
+  EXPECT_EQ(a[10].default_value, Argument::Of(MemoryFormat::kContiguous));
+  EXPECT_EQ(a[11].default_value, Argument::Int(1));
+  EXPECT_EQ(a[12].default_value, Argument::List({}));
+  EXPECT_EQ(a[13].type, Type::kAny);
+  ASSERT_EQ(schema->returns.size(), 3u);
+  EXPECT_EQ(schema->AliasedArgument(0), 0);
+  EXPECT_EQ(schema->AliasedArgument(1), -1);
+  EXPECT_EQ(schema->returns[1].name, "values");
+  EXPECT_EQ(schema->returns[2].type, Type::kTensorList);
+}
+
+TEST(Schema, RefusesWithTheColumn) {
+  for (const char* text : {"", "aten::f", "aten::f(Tensor self", "aten::f(Tensor self) Tensor",
+                           "aten::f(int x=huh) -> Tensor", "aten::f(Tensor) -> Tensor",
+                           "aten::f(int[x] y) -> Tensor", "aten::f() -> Tensor trailing , more"}) {
+    absl::StatusOr<Schema> schema = ParseSchema(text);
+    ASSERT_FALSE(schema.ok()) << text;
+    EXPECT_NE(schema.status().message().find("column"), absl::string_view::npos) << text;
+  }
+}
+
+class OpsTest : public testing::Test {
+ protected:
+  const OpRegistry& ops() { return OpRegistry::Builtin(); }
+  Value* Input(DType dtype, std::vector<Expr> sizes) {
+    return graph_.AddInput("x", ContiguousType(dtype, std::move(sizes)), InputSpec::User());
+  }
+  Expr Size(const char* name, int64_t hint = 8) {
+    return shapes_.AddBacked(name, symbolic::Source(), hint, {2, 1024});
+  }
+  // The type of the first result, as text; the error when there is one.
+  std::string TypeOfCall(absl::string_view op, std::vector<CallArgument> arguments) {
+    Builder builder(graph_, ops(), shapes_);
+    Value* result = builder.Call(op, std::move(arguments));
+    return builder.status().ok() ? ToString(result->type) : std::string(builder.status().message());
+  }
+  std::shared_ptr<ExprContext> context_ = std::make_shared<ExprContext>();
+  ShapeEnv shapes_{context_};
+  Graph graph_{"f", context_};
+};
+
+TEST_F(OpsTest, EveryRowHasTypesAndAMeaning) {
+  for (const OpRow* row : ops().rows()) {
+    EXPECT_TRUE(row->infer) << row->parsed.name;
+    EXPECT_FALSE(row->doc.empty()) << row->parsed.name;
+    EXPECT_TRUE(row->evaluate || row->lower || row->effect != Effect::kPure) << row->parsed.name;
+  }
+}
+
+TEST_F(OpsTest, BindingNamesWhatIsWrong) {
+  const Schema& schema = ops().Find("aten.sum.dim_IntList")->parsed;
+  Argument x = Argument::Of(Input(DType::kF32, {4}));
+  auto message = [&](std::vector<Argument> arguments, std::vector<std::string> names) {
+    absl::StatusOr<std::vector<Argument>> bound =
+        BindArguments(schema, std::move(arguments), names);
+    return bound.ok() ? std::string("ok") : std::string(bound.status().message());
+  };
+  EXPECT_EQ(message({x, Argument::Int(0)}, {}), "ok");  // int[1] takes a lone number
+  EXPECT_NE(message({x}, {}).find("'dim' is missing"), std::string::npos);
+  EXPECT_NE(message({x, x}, {}).find("'dim' must be a list of integers"), std::string::npos);
+  EXPECT_NE(message({x, Argument::Int(0), x}, {"", "", "huh"}).find("named 'huh'"),
+            std::string::npos);
+  EXPECT_NE(message({x, Argument::Int(0), x}, {"", "", "self"}).find("given twice"),
+            std::string::npos);
+}
+
+TEST_F(OpsTest, FindsInPlaceForms) {
+  const OpRow* row = ops().Find("aten.add_.Tensor");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->effect, Effect::kMutates);
+  EXPECT_EQ(row->functional, "aten.add.Tensor");
+  EXPECT_EQ(row->schema,
+            "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)");
+  EXPECT_EQ(ops().Find("aten.relu_.default"), ops().Find("aten.relu_"));
+  EXPECT_NE(ops().Find("aten.relu_"), nullptr);
+  EXPECT_EQ(ops().Find("aten.var_mean_.correction"), nullptr);
+}
+
+TEST_F(OpsTest, AUsersRowReplacesOne) {
+  OpRow row = *ops().Find("aten.relu");
+  row.doc = "mine";
+  absl::StatusOr<OpRegistry> mine = ops().With({row});
+  ASSERT_TRUE(mine.ok()) << mine.status();
+  EXPECT_EQ(mine->Find("aten.relu")->doc, "mine");
+  EXPECT_EQ(mine->rows().size(), ops().rows().size());
+  EXPECT_NE(ops().Find("aten.relu")->doc, "mine");
+}
+
+TEST_F(OpsTest, ANumberForATensorMeansTheScalarOverload) {
+  Value* x = Input(DType::kF32, {4});
+  Node* node = graph_.Append("aten.add.Tensor", {Argument::Of(x), Argument::Int(2)}, {x->type});
+  ASSERT_TRUE(ResolveNode(node, ops()).ok());
+  EXPECT_EQ(node->op, "aten.add.Scalar");
+}
+
+TEST_F(OpsTest, UnknownOpsAreReportedAtOnce) {
+  Value* x = Input(DType::kF32, {4});
+  for (const char* op : {"my.first", "my.second", "my.first"}) {
+    graph_.Append(op, {Argument::Of(x)}, {x->type});
+  }
+  absl::Status status = ResolveGraph(graph_, ops());
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(status.message(), "unknown operators: my.first (2 times), my.second");
+}
+
+TEST_F(OpsTest, BroadcastsSymbolsWithoutGuards) {
+  Expr s0 = Size("s0"), s1 = Size("s1");
+  Value* column = Input(DType::kF32, {s0, 1});
+  Value* row = Input(DType::kF16, {s1});
+  EXPECT_EQ(TypeOfCall("aten.add.Tensor", {column, row}), "f32[s0, s1]");
+  EXPECT_EQ(TypeOfCall("aten.mul.Tensor", {row, Input(DType::kF16, {16})}), "f16[16]");
+  EXPECT_EQ(TypeOfCall("aten.lt.Scalar", {row, 1}), "bool[s1]");
+  EXPECT_EQ(TypeOfCall("aten.div.Tensor", {Input(DType::kI64, {s0}), Input(DType::kI32, {})}),
+            "f32[s0]");
+  EXPECT_NE(TypeOfCall("aten.add.Tensor", {Input(DType::kF32, {3}), Input(DType::kF32, {4})})
+                .find("must match the size of tensor b (4)"),
+            std::string::npos);
+  EXPECT_TRUE(shapes_.guards().empty());
+}
+
+TEST_F(OpsTest, ResultsFollowTheInputsLayout) {
+  Expr s0 = Size("s0");
+  TensorType channels_last = ContiguousType(DType::kF32, {s0, 3, 8, 8});
+  channels_last.strides = {192, 1, 24, 3};
+  Value* x = graph_.AddInput("x", channels_last, InputSpec::User());
+  EXPECT_EQ(TypeOfCall("aten.relu", {x}), "f32[s0, 3, 8, 8]{192, 1, 24, 3}");
+  EXPECT_EQ(TypeOfCall("aten.add.Tensor", {x, Input(DType::kF32, {8})}),
+            "f32[s0, 3, 8, 8]{192, 1, 24, 3}");
+  TensorType transposed = ContiguousType(DType::kF32, {4, s0});
+  transposed.strides = {1, 4};
+  Value* t = graph_.AddInput("t", transposed, InputSpec::User());
+  EXPECT_EQ(TypeOfCall("aten.exp", {t}), "f32[4, s0]{1, 4}");
+  EXPECT_EQ(TypeOfCall("aten.clone", {t}), "f32[4, s0]{1, 4}");
+  EXPECT_EQ(TypeOfCall("aten.sum.dim_IntList", {t, std::vector<Expr>{-1}, true}), "f32[4, 1]");
+}
+
+TEST_F(OpsTest, InPlaceKeepsTheDType) {
+  Value* integers = Input(DType::kI64, {4});
+  EXPECT_NE(TypeOfCall("aten.add_.Tensor", {integers, Input(DType::kF32, {4})})
+                .find("can't be cast to i64"),
+            std::string::npos);
+  EXPECT_EQ(TypeOfCall("aten.add_.Tensor", {Input(DType::kF16, {4}), Input(DType::kF32, {4})}),
+            "f16[4]");
+}
+
+TEST_F(OpsTest, RefusesWhatEagerRefuses) {
+  Value* x = Input(DType::kF32, {3, 0});
+  EXPECT_NE(TypeOfCall("aten.amax", {x, std::vector<Expr>{1}}).find("non-zero size"),
+            std::string::npos);
+  EXPECT_NE(TypeOfCall("aten.sum.dim_IntList", {x, std::vector<Expr>{2}}).find("out of range"),
+            std::string::npos);
+  EXPECT_NE(TypeOfCall("aten.bitwise_and.Tensor", {x, x}).find("not defined for f32"),
+            std::string::npos);
+  EXPECT_NE(TypeOfCall("aten.mean", {Input(DType::kI64, {3})}).find("floating point"),
+            std::string::npos);
+  Expr s0 = Size("s0");
+  EXPECT_NE(TypeOfCall("aten.leaky_relu", {x, s0}).find("symbolic number s0"), std::string::npos);
+}
+
+TEST_F(OpsTest, UnbackedSymbolsStayWhenTypesAreInferredAgain) {
+  Value* x = Input(DType::kF32, {8});
+  Builder builder(graph_, ops(), shapes_);
+  Value* places = builder.Call("aten.nonzero", {x});
+  ASSERT_TRUE(builder.status().ok()) << builder.status();
+  ValueType before = places->type;
+  ASSERT_TRUE(InferTypes(graph_, shapes_).ok());
+  EXPECT_EQ(ToString(places->type), ToString(before));
+}
+
+}  // namespace
+}  // namespace lathe

@@ -33,7 +33,8 @@ struct ReduceFunctions {
   void (*combine_lanes)(void* acc, const void* x, int64_t n) = nullptr;
   // v[0] = FoldPairwise(v, n) of vectors of `width` elements, in place.
   void (*fold)(void* v, int64_t n, int64_t width) = nullptr;
-  // dst[r] = the whole reduction of the row of n <= kInnerBlock elements at x + r * n.
+  // dst[r] = the whole reduction of the row of n <= kInnerBlock elements at x + r * n; rows * n is
+  // at most 1024.
   void (*reduce_rows)(void* dst, const void* x, int64_t rows, int64_t n) = nullptr;
 };
 
@@ -41,6 +42,9 @@ struct ReduceFunctions {
 struct ArgReduceFunctions {
   void (*combine)(void* acc, int64_t* acc_index, const void* x, const int64_t* index,
                   int64_t n) = nullptr;
+  // dst[r] = the index that wins in row r of n elements.
+  void (*reduce_rows)(int64_t* dst, const void* x, const int64_t* index, int64_t rows,
+                      int64_t n) = nullptr;
 };
 
 struct KernelTable {

@@ -1,5 +1,6 @@
 #include "codegen/tile/memory_kernels.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -43,16 +44,47 @@ void ForPlane(const Plane& plane, F f) {
   }
 }
 
+// Each of `rows` elements kCols or cols times.
+template <int kCols, typename T>
+void RepeatEach(T* dst, const T* base, int64_t row_stride, int64_t rows, int64_t cols) {
+  if (kCols != 0) cols = kCols;
+  for (int64_t r = 0; r < rows; ++r) {
+    const T value = base[r * row_stride];
+    for (int64_t c = 0; c < cols; ++c) dst[r * cols + c] = value;
+  }
+}
+
+// One row again and again: what is there already doubles.
+template <typename T>
+void RepeatRow(T* dst, const T* row, int64_t rows, int64_t cols) {
+  std::memcpy(dst, row, cols * sizeof(T));
+  const int64_t all = rows * cols;
+  for (int64_t done = cols; done < all; done *= 2) {
+    std::memcpy(dst + done, dst, std::min(done, all - done) * sizeof(T));
+  }
+}
+
 template <typename T>
 void LoadRows(T* dst, const T* base, const Plane& plane) {
-  for (int64_t r = 0; r < plane.rows; ++r, dst += plane.cols, base += plane.row_stride) {
+  const int64_t rows = plane.rows, cols = plane.cols, row_stride = plane.row_stride;
+  if (plane.col_stride == 0) {
+    switch (cols) {
+      case 4:
+        return RepeatEach<4>(dst, base, row_stride, rows, cols);
+      case 8:
+        return RepeatEach<8>(dst, base, row_stride, rows, cols);
+      case 16:
+        return RepeatEach<16>(dst, base, row_stride, rows, cols);
+      default:
+        return RepeatEach<0>(dst, base, row_stride, rows, cols);
+    }
+  }
+  if (plane.col_stride == 1 && row_stride == 0) return RepeatRow(dst, base, rows, cols);
+  for (int64_t r = 0; r < rows; ++r, dst += cols, base += row_stride) {
     if (plane.col_stride == 1) {
-      std::memcpy(dst, base, plane.cols * sizeof(T));
-    } else if (plane.col_stride == 0) {
-      const T value = *base;
-      for (int64_t c = 0; c < plane.cols; ++c) dst[c] = value;
+      std::memcpy(dst, base, cols * sizeof(T));
     } else {
-      for (int64_t c = 0; c < plane.cols; ++c) dst[c] = base[c * plane.col_stride];
+      for (int64_t c = 0; c < cols; ++c) dst[c] = base[c * plane.col_stride];
     }
   }
 }

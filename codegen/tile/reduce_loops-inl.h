@@ -99,17 +99,61 @@ void Fold(void* v, int64_t n, int64_t width) {
   }
 }
 
+// One step of FoldPairwise on rows of kLength or n elements: dst gets rows of half as many. dst may
+// be x, for what is written lies before what is still to be read.
+template <class T, class Op, int kLength>
+void HalveRows(T* dst, const T* x, int64_t rows, int64_t n) {
+  if (kLength != 0) n = kLength;
+  const int64_t half = (n + 1) / 2;
+  for (int64_t r = 0; r < rows; ++r) {
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n - half; ++i) {
+      dst[r * half + i] = Op::Apply(x[r * n + i], x[r * n + i + half]);
+    }
+    if (n - half < half) dst[r * half + half - 1] = x[r * n + half - 1];
+  }
+}
 template <class T, class Op>
-void ReduceRows(void* dst, const void* x, int64_t rows, int64_t n) {
+void HalvePairs(T* dst, const T* x, int64_t rows) {
+#pragma GCC ivdep
+  for (int64_t r = 0; r < rows; ++r) dst[r] = Op::Apply(x[2 * r], x[2 * r + 1]);
+}
+
+// Rows of at most kLanes elements that fill a tile: all rows fold at once.
+template <class T, class Op>
+void FoldRows(T* out, const T* x, int64_t rows, int64_t n) {
+  T folded[1024];  // a tile is no larger, and each step leaves less
+  if (n == 1) {
+    std::memcpy(out, x, rows * sizeof(T));
+    return;
+  }
+  while (n > 2) {
+    switch (n) {
+      case 4:
+        HalveRows<T, Op, 4>(folded, x, rows, n);
+        break;
+      case 8:
+        HalveRows<T, Op, 8>(folded, x, rows, n);
+        break;
+      default:
+        HalveRows<T, Op, 0>(folded, x, rows, n);
+    }
+    x = folded;
+    n = (n + 1) / 2;
+  }
+  HalvePairs<T, Op>(out, x, rows);
+}
+
+template <class T, class Op>
+__attribute__((noinline)) void ReduceRows(void* dst, const void* x, int64_t rows, int64_t n) {
   T* out = static_cast<T*>(dst);
   const T* from = static_cast<const T*>(x);
+  if (n <= kLanes) return FoldRows<T, Op>(out, from, rows, n);
   T lanes[kLanes];
-  const int64_t first = std::min<int64_t>(n, kLanes);
   for (int64_t r = 0; r < rows; ++r, from += n) {
-    std::memcpy(lanes, from, first * sizeof(T));
-    if (n > first) CombineLanes<T, Op>(lanes, from + first, n - first);
-    Fold<T, Op>(lanes, first, 1);
-    out[r] = lanes[0];
+    std::memcpy(lanes, from, kLanes * sizeof(T));
+    CombineLanes<T, Op>(lanes, from + kLanes, n - kLanes);
+    FoldRows<T, Op>(out + r, lanes, 1, kLanes);
   }
 }
 
@@ -138,14 +182,29 @@ void ArgCombine(void* acc, int64_t* acc_index, const void* x, const int64_t* ind
   }
 }
 
+template <class T, bool kMax>
+void ArgReduceRows(int64_t* dst, const void* x, const int64_t* index, int64_t rows, int64_t n) {
+  const T* from = static_cast<const T*>(x);
+  for (int64_t r = 0; r < rows; ++r, from += n, index += n) {
+    T best = from[0];
+    int64_t best_index = index[0];
+    for (int64_t i = 1; i < n; ++i) {
+      const bool wins = Beats<T, kMax>(from[i], index[i], best, best_index);
+      best = wins ? from[i] : best;
+      best_index = wins ? index[i] : best_index;
+    }
+    dst[r] = best_index;
+  }
+}
+
 inline ReduceFunctions& At(KernelTable& table, ReduceKind kind, DType dtype) {
   return table.reduce[static_cast<int>(kind)][static_cast<int>(dtype)];
 }
 
 template <class T>
 void AddArg(KernelTable& table, DType dtype) {
-  table.arg_reduce[0][static_cast<int>(dtype)] = {ArgCombine<T, true>};
-  table.arg_reduce[1][static_cast<int>(dtype)] = {ArgCombine<T, false>};
+  table.arg_reduce[0][static_cast<int>(dtype)] = {ArgCombine<T, true>, ArgReduceRows<T, true>};
+  table.arg_reduce[1][static_cast<int>(dtype)] = {ArgCombine<T, false>, ArgReduceRows<T, false>};
 }
 
 template <class T, class Wrapping>

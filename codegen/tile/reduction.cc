@@ -231,23 +231,13 @@ bool Execution::ReduceEachRow() {
   for (const Reduction& r : stage_->reductions) {
     char* result = Home(r.result);
     pointers_[r.result] = result;
-    char* x = pointers_[r.value];
+    const char* x = pointers_[r.value];
     if (!r.is_arg) {
       r.functions.reduce_rows(result, x, rows_, cols_);
       continue;
     }
-    const int64_t* index = reinterpret_cast<const int64_t*>(pointers_[r.index]);
-    for (int64_t row = 0; row < rows_; ++row) {
-      // Any order will do: the better of two does not depend on it.
-      alignas(8) char best[8];
-      int64_t best_index = index[row * cols_];
-      std::memcpy(best, x + row * cols_ * r.bytes, r.bytes);
-      for (int64_t c = 1; c < cols_; ++c) {
-        r.arg_functions.combine(best, &best_index, x + (row * cols_ + c) * r.bytes,
-                                index + row * cols_ + c, 1);
-      }
-      reinterpret_cast<int64_t*>(result)[row] = best_index;
-    }
+    r.arg_functions.reduce_rows(reinterpret_cast<int64_t*>(result), x,
+                                reinterpret_cast<const int64_t*>(pointers_[r.index]), rows_, cols_);
   }
   return true;
 }

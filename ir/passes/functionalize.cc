@@ -106,8 +106,9 @@ class Functionalizer {
       LATHE_RETURN_IF_ERROR(CheckTarget(*node, handles[i].value()));
       written.push_back(static_cast<int>(i));
     }
-    LATHE_ASSIGN_OR_RETURN(std::vector<Value*> values, Functional(*node));
+    LATHE_ASSIGN_OR_RETURN(const std::vector<Value*> values, Functional(*node));
 
+    if (values.empty()) return Internal(node->op, ": its functional form has no result");
     // The functional form gives the plain results, then what was written; or, where each result
     // is a written argument, one value a result.
     size_t next = 0;
@@ -127,7 +128,9 @@ class Functionalizer {
       Value* result = aliased >= 0 ? handles[aliased].value() : plain[k];
       if (result != nullptr) graph_.ReplaceAllUses(node->results[k], result);
     }
-    graph_.Erase(node);
+    std::vector<Argument> replacements;
+    for (Value* value : values) replacements.push_back(Argument::Of(value));
+    EraseReplaced(graph_, node, replacements, values[0]->definition->id);
     return absl::OkStatus();
   }
 
@@ -156,44 +159,14 @@ class Functionalizer {
 
   absl::StatusOr<std::vector<Value*>> Functional(const Node& node) {
     const std::string name = FunctionalName(*node.row);
-    std::vector<Value*> values;
-    if (!name.empty() && registry_.Find(name) != nullptr) {
-      std::vector<CallArgument> arguments;
-      for (const Argument& argument : node.arguments) arguments.emplace_back(argument);
-      values = builder_.CallMany(name, std::move(arguments));
-    } else if (name == "aten.copy") {
-      values = {Copied(node.arguments[1].value(), node.arguments[0].value()->type.tensor())};
-    } else if (name == "aten.fill.Tensor") {
-      values = {Copied(node.arguments[1].value(), node.arguments[0].value()->type.tensor())};
-    } else if (name == "aten.fill.Scalar") {
-      values = {Filled(node.arguments[1], node.arguments[0].value()->type.tensor())};
-    } else if (name == "aten.zero") {
-      values = {Filled(Argument::Int(0), node.arguments[0].value()->type.tensor())};
-    } else {
+    if (name.empty() || registry_.Find(name) == nullptr) {
       return Unimplemented(node.op, ": has no functional form");
     }
+    std::vector<CallArgument> arguments;
+    for (const Argument& argument : node.arguments) arguments.emplace_back(argument);
+    std::vector<Value*> values = builder_.CallMany(name, std::move(arguments));
     LATHE_RETURN_IF_ERROR(builder_.status());
     return values;
-  }
-
-  // `source` cast, broadcast and copied: always a tensor of its own.
-  Value* Copied(Value* source, const TensorType& target) {
-    const TensorType& type = source->type.tensor();
-    Value* value = source;
-    const bool cast = type.dtype != target.dtype || !(type.device == target.device);
-    if (cast) {
-      value = builder_.Call("aten._to_copy", {value},
-                            {{"dtype", target.dtype}, {"device", Argument::Of(target.device)}});
-    }
-    if (type.sizes == target.sizes) return cast ? value : builder_.Call("aten.clone", {value});
-    value = builder_.Call("aten.expand", {value, target.sizes});
-    return builder_.Call("aten.clone", {value},
-                         {{"memory_format", Argument::Of(MemoryFormat::kContiguous)}});
-  }
-
-  Value* Filled(const Argument& number, const TensorType& target) {
-    return builder_.Call("aten.full", {target.sizes, number},
-                         {{"dtype", target.dtype}, {"device", Argument::Of(target.device)}});
   }
 
   absl::Status Write(const Node& node, Value* target, Value* contents) {

@@ -7,9 +7,10 @@
 namespace lathe {
 namespace {
 
-bool SameStrides(const TensorType& a, const TensorType& b) {
+bool SameStrides(const TensorType& a, const TensorType& b, const ShapeEnv& shapes) {
   for (int d = 0; d < a.rank(); ++d) {
-    if (!(a.sizes[d] == Expr(1)) && !(a.strides[d] == b.strides[d])) return false;
+    if (a.sizes[d] == Expr(1) || a.strides[d] == b.strides[d]) continue;
+    if (!shapes.IsKnownEqual(a.strides[d], b.strides[d])) return false;
   }
   return true;
 }
@@ -47,7 +48,7 @@ Value* Permuted(Builder& builder, Value* value, const std::vector<int>& dims) {
 Value* WithLayout(Builder& builder, Value* value, const TensorType& wanted) {
   if (value == nullptr) return nullptr;
   const TensorType& type = value->type.tensor();
-  if (type.rank() != wanted.rank() || SameStrides(type, wanted)) return value;
+  if (type.rank() != wanted.rank() || SameStrides(type, wanted, builder.shapes())) return value;
   const CallArgument contiguous = Argument::Of(MemoryFormat::kContiguous);
   if (IsContiguous(wanted)) {
     return builder.Call("aten.clone", {value}, {{"memory_format", contiguous}});

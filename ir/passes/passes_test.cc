@@ -20,6 +20,7 @@
 #include "ir/graph/verifier.h"
 #include "ir/ops/registry.h"
 #include "ir/passes/pipeline.h"
+#include "ir/passes/same_meaning.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
 
@@ -51,7 +52,15 @@ void ExpectRefused(Program& program, const std::vector<Pass>& passes, absl::stri
   EXPECT_TRUE(absl::StrContains(status.message(), phrase)) << status;
 }
 
-void ExpectRewrite(Program& program, const std::vector<Pass>& passes, absl::string_view after) {
+bool IsResolved(const Program& program) {
+  for (const Node* node : program.main->nodes()) {
+    if (node->row == nullptr) return false;
+  }
+  return true;
+}
+
+void ExpectRewrite(Program& program, const std::vector<Pass>& passes, absl::string_view before,
+                   absl::string_view after) {
   const absl::Status status = RunPasses(program, OpRegistry::Builtin(), passes);
   ASSERT_TRUE(status.ok()) << Describe(status);
   const std::string printed = PrintProgram(program);
@@ -64,6 +73,10 @@ void ExpectRewrite(Program& program, const std::vector<Pass>& passes, absl::stri
   absl::StatusOr<Program> again = ParseProgram(printed, OpRegistry::Builtin());
   ASSERT_TRUE(again.ok()) << Describe(again.status()) << "\n" << printed;
   EXPECT_EQ(FirstDifference(*program.main, *again->main), std::nullopt) << printed;
+  const Program original = *ParseProgram(before, OpRegistry::Builtin());
+  if (!IsResolved(original) || !IsResolved(program)) return;
+  const absl::Status same = CheckSameMeaning(original, program, 17);
+  EXPECT_TRUE(same.ok()) << Describe(same) << "\n" << printed;
 }
 
 TEST(Passes, RewriteAsTheFilesSay) {
@@ -83,7 +96,7 @@ TEST(Passes, RewriteAsTheFilesSay) {
       if (absl::ConsumePrefix(&after, "// ERROR: ")) {
         ExpectRefused(*program, *passes, absl::StripAsciiWhitespace(after));
       } else {
-        ExpectRewrite(*program, *passes, after);
+        ExpectRewrite(*program, *passes, programs[i], after);
       }
     }
   }

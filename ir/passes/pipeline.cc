@@ -15,6 +15,7 @@
 #include "ir/passes/decompose.h"
 #include "ir/passes/fold_constants.h"
 #include "ir/passes/functionalize.h"
+#include "ir/passes/infer_types.h"
 #include "ir/passes/inline_wrappers.h"
 #include "ir/passes/remove_noops.h"
 #include "ir/text/printer.h"
@@ -54,6 +55,7 @@ absl::Status RunPass(Program& program, const OpRegistry& registry, const Pass& p
 
 std::vector<Pass> FunctionalizingPasses() {
   return {
+      InferTypesPass(),           // one way to write each type: all below compare them
       InlineWrappersPass(),       // bodies join the graph that the others see
       DecomposeCompositesPass(),  // before functionalize, which must see the views inside
       FunctionalizePass(),        // all below read and merge values: none may change in place
@@ -75,8 +77,9 @@ std::vector<Pass> InferencePasses() {
 }
 
 std::vector<Pass> AllPasses() {
-  return {InlineWrappersPass(), DecomposeCompositesPass(), FunctionalizePass(), RemoveNoopsPass(),
-          DecomposePass(),      FoldConstantsPass(),       CsePass(),           DcePass()};
+  return {InferTypesPass(),  InlineWrappersPass(), DecomposeCompositesPass(), FunctionalizePass(),
+          RemoveNoopsPass(), DecomposePass(),      FoldConstantsPass(),       CsePass(),
+          DcePass()};
 }
 
 absl::StatusOr<Pass> FindPass(absl::string_view name) {

@@ -96,6 +96,11 @@ TEST(Schedule, AViewOfSymbolicRowsKeepsTheKernelWhole) {
   })");
 }
 
+TEST(Schedule, SingleElementsAreReducedToo) {
+  ExpectKernels(1, R"(graph @f(%x: f32[3, 1]) { %y = aten.prod.dim_int(%x, 1) return %y })");
+  ExpectKernels(1, R"(graph @f(%x: i64[]) { %y = aten.argmax(%x) return %y })");
+}
+
 TEST(Schedule, DifferentRowsAreTwoKernels) {
   ExpectKernels(2, R"(graph @f(%x: f32[16, 64]) {
     %a = aten.sum.dim_IntList(%x, [1], true)

@@ -135,6 +135,8 @@ class KernelBuilder {
       }
     };
     if (outer_.empty() && (by_rows() || inner_.empty())) outer_.push_back(1);
+    // A reduction over single elements still needs an axis to reduce over.
+    if (inner_.empty() && group_.has_reduction) inner_.push_back(1);
     add(outer_, AxisKind::kParallel, &outer_symbols_);
     inner_begin_ = static_cast<int>(spec_.axes.size());
     add(inner_, group_.has_reduction ? AxisKind::kReduce : AxisKind::kParallel, &inner_symbols_);

@@ -19,7 +19,7 @@ struct Command {
 };
 
 extern const Command kRunCommand, kCheckCommand, kConformCommand, kShowCommand, kOptCommand,
-    kBenchCommand, kInfoCommand;
+    kReduceCommand, kBenchCommand, kProveCommand, kInfoCommand;
 
 }  // namespace lathe::driver
 

@@ -26,9 +26,10 @@ std::string ElementJson(const Scalar& value, DType dtype) {
 }  // namespace
 
 std::vector<Option> WithCompileFlags(std::vector<Option> more) {
-  for (const Option& option : {Option{"device", Option::kValue}, Option{"tier", Option::kValue},
-                               Option{"threads", Option::kValue}, Option{"trace", Option::kValue},
-                               Option{"strict"}, Option{"json"}}) {
+  for (const Option& option :
+       {Option{"device", Option::kValue}, Option{"tier", Option::kValue},
+        Option{"threads", Option::kValue}, Option{"trace", Option::kValue},
+        Option{"numerics", Option::kValue}, Option{"strict"}, Option{"json"}}) {
     more.push_back(option);
   }
   return more;
@@ -47,6 +48,11 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Arguments& arguments) {
   LATHE_ASSIGN_OR_RETURN(int64_t threads, arguments.Integer("threads", 0, 1, 4096));
   options.threads = static_cast<int>(threads);
   options.strict = arguments.Has("strict");
+  std::string numerics = arguments.Value("numerics").value_or("eager");
+  if (numerics == "fast") return Unimplemented("--numerics fast is not delivered yet");
+  if (numerics != "eager") {
+    return InvalidArgument("--numerics must be eager or fast, not '", numerics, "'");
+  }
   return options;
 }
 

@@ -3,13 +3,18 @@
 
 #include "driver/arguments.h"
 #include "driver/check_outputs.h"
+#include "driver/claims.h"
 #include "driver/compare_tensors.h"
 #include "driver/json_object.h"
 #include "driver/parse_value.h"
 #include "driver/print_value.h"
+#include "driver/reduce_program.h"
 #include "driver/tensor_files.h"
 #include "driver/user_inputs.h"
 #include "gtest/gtest.h"
+#include "ir/ops/registry.h"
+#include "ir/text/parser.h"
+#include "ir/text/printer.h"
 
 namespace lathe::driver {
 namespace {
@@ -179,6 +184,46 @@ TEST(CheckOutputs, EveryAnswerCounts) {
   text.clear();
   for (const CheckLine& l : lines) text += l.name + (l.comparison.passed ? "+ " : "- ");
   EXPECT_EQ(text, "out.0+ out.1- out.2+ in.0- mut.1+ ");
+}
+
+TEST(Claims, Answers) {
+  auto decide = [](absl::string_view line) {
+    absl::StatusOr<ClaimResult> r = DecideClaim(line);
+    return r.ok() ? r->answer + " " + r->simplified + (r->mismatched() ? " !" : "")
+                  : std::string(r.status().message());
+  };
+  EXPECT_EQ(decide("1 <= s0, s1 == max(s0, 5*s0) |- s1 >= s0 => true").substr(0, 5), "true ");
+  EXPECT_EQ(decide("|- s0 < 3 => true"), "unknown s0 <= 2 !");
+  EXPECT_EQ(decide("s0 == 4 |- s0 % 2 == 1"), "false false");
+  EXPECT_EQ(decide("s0 == 4"), "expected '|-'");
+  EXPECT_EQ(decide("|- s0 + 1"), "s0 + 1: not a condition");
+}
+
+TEST(ReduceProgram, KeepsWhatShowsTheFault) {
+  absl::StatusOr<Program> program = ParseProgram(
+      R"(graph @f(%x: f32[s0, 4], %y: f32[4]) where 2 <= s0 {
+        %a = aten.relu(%x)
+        %b = aten.exp(%a)
+        %c = aten.add.Tensor(%b, %y)
+        %d = aten.sin(%c)
+        %e = aten.sum(%d)
+        return %e, %d, %a
+      })",
+      OpRegistry::Builtin());
+  ASSERT_TRUE(program.ok()) << program.status();
+  auto has_exp = [](const Program& p) -> absl::StatusOr<bool> {
+    for (const Node* node : p.main->nodes()) {
+      if (node->op == "aten.exp") return true;
+    }
+    return false;
+  };
+  absl::StatusOr<Program> reduced = ReduceProgram(*program, OpRegistry::Builtin(), has_exp);
+  ASSERT_TRUE(reduced.ok()) << reduced.status();
+  EXPECT_EQ(PrintProgram(*reduced),
+            "graph @f(%x: f32[s0, 4]) {\n  %b = aten.exp(%x) : f32[s0, 4]\n  return %b\n}\n");
+  auto never = [](const Program&) -> absl::StatusOr<bool> { return false; };
+  EXPECT_EQ(ReduceProgram(*program, OpRegistry::Builtin(), never).status().message(),
+            "the program as given does not pass the check");
 }
 
 }  // namespace

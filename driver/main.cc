@@ -13,8 +13,9 @@
 namespace lathe::driver {
 namespace {
 
-const Command* const kCommands[] = {&kRunCommand, &kCheckCommand, &kConformCommand, &kShowCommand,
-                                    &kOptCommand, &kBenchCommand, &kInfoCommand};
+const Command* const kCommands[] = {&kRunCommand,   &kCheckCommand, &kConformCommand,
+                                    &kShowCommand,  &kOptCommand,   &kReduceCommand,
+                                    &kBenchCommand, &kProveCommand, &kInfoCommand};
 
 std::string Help() {
   std::string text = "lathe: compiles and runs tensor programs\n\n";

@@ -108,7 +108,8 @@ absl::Status ReadGuards(const JsonValue& root, const GuardSources& sources, Prog
     if (condition->type() != symbolic::ExprType::kBool) {
       return (*guards)[k].Invalid("the guard is not a condition");
     }
-    if (condition->AsBool() == std::optional<bool>(true)) continue;
+    // Ranges are preconditions already, so what follows from them needs no check of its own.
+    if (program.shapes->IsKnownTrue(*condition)) continue;
     absl::Status added = program.shapes->AddFact(*condition);
     if (!added.ok()) return (*guards)[k].Annotated(added);
     program.main->preconditions().push_back(*condition);

@@ -1,0 +1,84 @@
+#!/bin/bash
+# The binary as a user meets it: output, exit codes, streams.
+set -u
+lathe=$PWD/lathe
+models=third_party/models
+vectors=third_party/vectors
+tmp=$TEST_TMPDIR
+failures=0
+
+# expect CODE STDOUT-PATTERN STDERR-PATTERN ARGUMENTS...   (extended regular expressions, "" nothing)
+expect() {
+  local code=$1 out=$2 err=$3
+  shift 3
+  "$lathe" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+  local got=$?
+  local problem=""
+  [[ $got == "$code" ]] || problem="exit code $got, expected $code"
+  matches "$tmp/out" "$out" || problem+="; stdout does not match '$out'"
+  matches "$tmp/err" "$err" || problem+="; stderr does not match '$err'"
+  [[ -z $problem ]] && return
+  echo "lathe $*: $problem"
+  head -c 1000 "$tmp/out" "$tmp/err"
+  failures=$((failures + 1))
+}
+matches() {
+  if [[ -z $2 ]]; then [[ ! -s $1 ]]; else grep -Eq -- "$2" "$1"; fi
+}
+
+expect 2 "" "lathe run MODEL"
+expect 0 "lathe check MODEL" "" --help
+expect 2 "" "unknown command 'frob'" frob
+expect 2 "" "unknown option --frob" run --frob
+expect 2 "" "usage: lathe run" run
+expect 0 '^\{.*"operators": [0-9]+\}$' "" info --json
+
+expect 0 '^f32\[2, 32\] \[\[0\.0' "" run $models/mlp.pt2 -i input=2x64xf32=0.5
+expect 2 "" "no value for the input 'input': f32\[s31, 64\]" run $models/mlp.pt2
+expect 2 "" "input" run $models/mlp.pt2 -i input=2x63xf32=0.5
+expect 2 "" "at most 4096" run $models/mlp.pt2 -i input=4097x64xf32=0
+expect 2 "" "nothing.pt2" run $models/nothing.pt2
+expect 2 "" "tier must be" run $models/mlp.pt2 --tier fast
+expect 0 '^x changed to f32\[4, 6\]' "" run $models/views_mutation.pt2 -i x=4x6xf32=1
+expect 0 '^\{"outputs": \[\{"dtype": "f32", "sizes": \[2, 32\]' "" \
+  run $models/mlp.pt2 -i input=2x64xf32=0.5 --json
+expect 0 "" "" run $models/mlp.pt2 -i $models/mlp.io.safetensors -o "$tmp/out.safetensors"
+[[ -s $tmp/out.safetensors ]] || { echo "no output file"; failures=$((failures + 1)); }
+
+echo 'graph @f(%x: f32[s0]) { %y = aten.relu(%x)  return %y }' >"$tmp/relu.lathe"
+expect 0 '^f32\[3\] \[0\.0, 2\.0, nan\]$' "" run "$tmp/relu.lathe" -i 'x=3xf32=[-1, 2, nan]'
+echo 'graph @f(%x: f32[s0]) { %y = my.op(%x) : f32[s0]  return %y }' >"$tmp/unknown.lathe"
+expect 3 "" "my.op" run "$tmp/unknown.lathe" -i x=3xf32=1
+echo 'graph @f(' >"$tmp/broken.lathe"
+expect 2 "" "[0-9]+:[0-9]+" run "$tmp/broken.lathe"
+
+expect 0 "1 passed, 0 failed" "" check $models/mlp.pt2 $models/mlp.io.safetensors
+expect 0 "1 passed, 0 failed" "" check $models/mlp.pt2 $models/mlp.io.safetensors --set 2
+expect 2 "" "holds no in2.0" check $models/gru.pt2 $models/gru.io.safetensors --set 2
+# Other inputs than those of the answers.
+expect 1 "FAILED out.0" "" check "$tmp/relu.lathe" $models/unbacked_nonzero.io.safetensors
+
+expect 0 'graph @main\(' "" show $models/mlp.pt2
+expect 0 '^s31: size 0 of input 6, range \[1, 4096\], example 8$' "" \
+  show $models/mlp.pt2 --stage shapes
+expect 0 '^2 aten.linear$' "" show $models/mlp.pt2 --stage ops
+expect 2 "" "no stage frob" show $models/mlp.pt2 --stage frob
+expect 0 'aten.relu' "" opt --passes=cse,dce "$tmp/relu.lathe"
+expect 2 "" "frob" opt --passes=frob "$tmp/relu.lathe"
+expect 0 "calls: median" "" bench "$tmp/relu.lathe" --calls 3
+
+expect 0 "^[1-9][0-9]* passed, 0 failed, 0 unsupported$" "" \
+  conform $vectors/ops.jsonl $vectors/ops.safetensors --filter '^aten.tanh'
+expect 2 "" "filter" conform $vectors/ops.jsonl $vectors/ops.safetensors --filter '('
+expect 0 "^true" "" prove $vectors/claims.txt
+echo '|- s0 < 3 => true' >"$tmp/claims"
+expect 1 "^unknown" "expected true" prove "$tmp/claims"
+
+cat >"$tmp/long.lathe" <<'END'
+graph @f(%x: f32[s0]) { %a = aten.relu(%x) %b = aten.exp(%a) %c = aten.sin(%b) return %c, %a }
+END
+expect 0 'return %b' "" reduce --check="grep -q aten.exp" "$tmp/long.lathe"
+expect 2 "" "does not pass the check" reduce --check=false "$tmp/long.lathe"
+
+echo "$failures failures"
+[[ $failures == 0 ]]

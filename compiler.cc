@@ -76,6 +76,14 @@ class PhaseTimer {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+// Text may name operators that the table lacks; here they are all reported at once.
+absl::Status ResolveRest(Graph& graph, const OpRegistry& registry) {
+  for (const Node* node : graph.nodes()) {
+    if (node->row == nullptr) return ResolveGraph(graph, registry);
+  }
+  return absl::OkStatus();
+}
+
 // A private copy of the program: passes rewrite its graph.
 Program CopyOf(const Program& program) {
   Program copy = program;
@@ -409,9 +417,10 @@ absl::StatusOr<Executable> Compile(const Program& program, const CompileOptions&
   impl->source = CopyOf(program);
   impl->report.tier = std::string(TierName(options.tier));
   impl->report.nodes_imported = program.main->node_count();
-  if (options.tier == Tier::kReference) return Executable(std::move(impl));
   const OpRegistry& ops = options.registry != nullptr ? *options.registry : OpRegistry::Builtin();
-  impl->program = CopyOf(program);
+  LATHE_RETURN_IF_ERROR(ResolveRest(*impl->source.main, ops));
+  if (options.tier == Tier::kReference) return Executable(std::move(impl));
+  impl->program = CopyOf(impl->source);
   {
     PhaseTimer timer(impl->report, "passes");
     LATHE_RETURN_IF_ERROR(RunPasses(impl->program, ops, InferencePasses()));

@@ -49,7 +49,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   LATHE_ASSIGN_OR_RETURN(Arguments arguments,
                          Arguments::Parse(words, WithCompileFlags({{"set", Option::kValue}})));
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(2, 2, absl::StrCat("lathe check ", kUsage)));
-  LATHE_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(arguments));
+  LATHE_ASSIGN_OR_RETURN(CompileOptions options, OptionsForOneCall(arguments));
   LATHE_ASSIGN_OR_RETURN(int64_t set, arguments.Integer("set", 1, 1, 2));
   const std::string suffix = set == 1 ? "" : "2";
   OpenTrace trace;

@@ -56,6 +56,12 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Arguments& arguments) {
   return options;
 }
 
+absl::StatusOr<CompileOptions> OptionsForOneCall(const Arguments& arguments) {
+  LATHE_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(arguments));
+  if (options.tier == Tier::kAuto) options.tier = Tier::kTile;
+  return options;
+}
+
 void PrintFallbacks(const CompileReport& report) {
   for (const std::string& line : report.fallbacks) fprintf(stderr, "lathe: %s\n", line.c_str());
 }

@@ -17,6 +17,9 @@ namespace lathe::driver {
 // `more` and the options of CompileOptionsFrom, --trace, --json.
 std::vector<Option> WithCompileFlags(std::vector<Option> more);
 absl::StatusOr<CompileOptions> CompileOptionsFrom(const Arguments& arguments);
+// For commands that call a program once at most: tier auto is then the tile tier, since native code
+// would be there after the call.
+absl::StatusOr<CompileOptions> OptionsForOneCall(const Arguments& arguments);
 
 // One line on stderr for everything that runs slower or elsewhere than asked for.
 void PrintFallbacks(const CompileReport& report);

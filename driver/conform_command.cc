@@ -97,8 +97,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   LATHE_ASSIGN_OR_RETURN(Arguments arguments,
                          Arguments::Parse(words, WithCompileFlags({{"filter", Option::kValue}})));
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(2, 2, absl::StrCat("lathe conform ", kUsage)));
-  LATHE_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(arguments));
-  if (!arguments.Has("tier")) options.tier = Tier::kTile;  // one run each: nothing to swap in
+  LATHE_ASSIGN_OR_RETURN(CompileOptions options, OptionsForOneCall(arguments));
   LATHE_ASSIGN_OR_RETURN(std::unique_ptr<Pattern> filter,
                          Pattern::Parse(arguments.Value("filter").value_or("")));
   LATHE_ASSIGN_OR_RETURN(auto cases, MappedFile::Open(arguments.positional()[0]));

@@ -65,7 +65,7 @@ expect 0 '^2 aten.linear$' "" show $models/mlp.pt2 --stage ops
 expect 2 "" "no stage frob" show $models/mlp.pt2 --stage frob
 expect 0 'aten.relu' "" opt --passes=cse,dce "$tmp/relu.lathe"
 expect 2 "" "frob" opt --passes=frob "$tmp/relu.lathe"
-expect 0 "calls: median" "" bench "$tmp/relu.lathe" --calls 3
+expect 0 "calls: median" "" bench "$tmp/relu.lathe" --calls 3 --tier tile
 
 expect 0 "^[1-9][0-9]* passed, 0 failed, 0 unsupported$" "" \
   conform $vectors/ops.jsonl $vectors/ops.safetensors --filter '^aten.tanh'

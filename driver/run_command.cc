@@ -70,7 +70,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
       Arguments::Parse(words, WithCompileFlags({{"input", Option::kRepeated, "i"},
                                                 {"output", Option::kValue, "o"}})));
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(1, 1, absl::StrCat("lathe run ", kUsage)));
-  LATHE_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(arguments));
+  LATHE_ASSIGN_OR_RETURN(CompileOptions options, OptionsForOneCall(arguments));
   OpenTrace trace;
   LATHE_RETURN_IF_ERROR(trace.Start(arguments, arguments.positional()[0]));
   LATHE_ASSIGN_OR_RETURN(Program program, LoadProgram(arguments.positional()[0]));

@@ -74,7 +74,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   LATHE_ASSIGN_OR_RETURN(Arguments arguments,
                          Arguments::Parse(words, WithCompileFlags({{"stage", Option::kValue}})));
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(1, 1, absl::StrCat("lathe show ", kUsage)));
-  LATHE_ASSIGN_OR_RETURN(CompileOptions options, CompileOptionsFrom(arguments));
+  LATHE_ASSIGN_OR_RETURN(CompileOptions options, OptionsForOneCall(arguments));
   std::string stage = arguments.Value("stage").value_or("import");
   OpenTrace trace;
   LATHE_RETURN_IF_ERROR(trace.Start(arguments, arguments.positional()[0]));

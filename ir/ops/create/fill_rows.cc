@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
-#include "ir/ops/builder.h"
 #include "ir/ops/create/create_rows.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/view/dense_strides.h"
@@ -232,14 +231,6 @@ std::vector<OpRow> FillRows() {
               "Unset elements (zeros here) with self's dtype and given strides.", zero,
               InferStrided(1), {"aten.new_empty_strided(f32[2], [2, 3], [1, 2])"}));
   rows.push_back(ScalarTensorRow());
-  OpRow zeroed;
-  zeroed.schema = "aten::zero(Tensor self) -> Tensor";
-  zeroed.doc = "Zeros in place of self's elements.";
-  zeroed.decompose = [](Builder& b, const OpArgs& args) -> absl::StatusOr<std::vector<Argument>> {
-    return std::vector<Argument>{Argument::Of(b.Call("aten.zeros_like", {args.Tensor(0)}))};
-  };
-  zeroed.samples = {"aten.zero(f32[2, 3])"};
-  rows.push_back(std::move(zeroed));
   return rows;
 }
 

@@ -138,25 +138,94 @@ absl::Status CompareAll(const std::vector<HostValue>& a, const std::vector<HostV
   return absl::OkStatus();
 }
 
-}  // namespace
+struct Inputs {
+  std::vector<HostValue> user;
+  std::map<std::string, Tensor> weights;
+};
 
-absl::Status CheckSameMeaning(const Program& before, const Program& after, int seed) {
+absl::StatusOr<Inputs> MakeInputs(const Program& before, int seed) {
   RandomInputs random(before, seed);
-  std::vector<HostValue> inputs;
-  std::map<std::string, Tensor> weights = before.weights;
+  Inputs inputs;
+  inputs.weights = before.weights;
   for (size_t i = 0; i < before.main->inputs().size(); ++i) {
     const InputSpec& spec = before.main->input_specs()[i];
-    if (spec.kind != InputSpec::Kind::kUser && weights.count(spec.target) > 0) continue;
+    if (spec.kind != InputSpec::Kind::kUser && inputs.weights.count(spec.target) > 0) {
+      continue;
+    }
     LATHE_ASSIGN_OR_RETURN(HostValue value, random.Make(before.main->inputs()[i]->type));
     if (spec.kind == InputSpec::Kind::kUser) {
-      inputs.push_back(std::move(value));
+      inputs.user.push_back(std::move(value));
     } else if (value.is_tensor()) {
-      weights[spec.target] = value.tensor();
+      inputs.weights[spec.target] = value.tensor();
     }
   }
-  absl::StatusOr<Run> x = Evaluate(before, inputs, weights);
+  return inputs;
+}
+
+// The input of the main graph that has this storage, -1 for none.
+int InputOf(const Storage* storage, const Program& program, const Run& run) {
+  size_t user = 0;
+  for (size_t i = 0; i < program.main->inputs().size(); ++i) {
+    const InputSpec& spec = program.main->input_specs()[i];
+    const bool is_user = spec.kind == InputSpec::Kind::kUser;
+    auto weight = run.weights.find(spec.target);
+    const HostValue value = is_user                       ? run.inputs[user++]
+                            : weight != run.weights.end() ? HostValue(weight->second)
+                                                          : HostValue();
+    if (value.is_tensor() && value.tensor().storage().get() == storage) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// Strides of dimensions of one element say nothing.
+bool SameLayout(const Tensor& tensor, const TensorType& type) {
+  if (tensor.dtype() != type.dtype || tensor.rank() != type.rank()) return false;
+  if (tensor.numel() == 0) return true;
+  bool same = type.offset == Expr(tensor.offset());
+  for (int d = 0; d < tensor.rank(); ++d) {
+    const bool same_stride = tensor.sizes()[d] == 1 || type.strides[d] == Expr(tensor.strides()[d]);
+    same = same && type.sizes[d] == Expr(tensor.sizes()[d]) && same_stride;
+  }
+  return same;
+}
+
+}  // namespace
+
+absl::Status CheckAliases(const Program& before, const Program& after, int seed) {
+  LATHE_ASSIGN_OR_RETURN(const Inputs inputs, MakeInputs(before, seed));
+  LATHE_ASSIGN_OR_RETURN(const Run run, Evaluate(before, inputs.user, inputs.weights));
+  std::vector<std::pair<const Storage*, int>> seen;  // storages of earlier outputs
+  size_t k = 0;
+  for (size_t o = 0; o < after.main->outputs().size(); ++o) {
+    const OutputSpec& spec = after.main->output_specs()[o];
+    if (spec.kind != OutputSpec::Kind::kUser) continue;
+    const HostValue& returned = run.outputs[k++];
+    if (!returned.is_tensor()) continue;
+    const Storage* storage = returned.tensor().storage().get();
+    const int input = InputOf(storage, before, run);
+    int output = -1;
+    for (const auto& [earlier, index] : seen) {
+      if (earlier == storage && output < 0 && input < 0) output = index;
+    }
+    seen.emplace_back(storage, static_cast<int>(o));
+    if (spec.alias_input != input || (input < 0 && spec.alias_output != output)) {
+      return FailedPrecondition("output ", o, " aliases input ", input, " and output ", output,
+                                ", its spec says ", spec.alias_input, " and ", spec.alias_output);
+    }
+    const TensorType& type = after.main->outputs()[o].value()->type.tensor();
+    if (!SameLayout(returned.tensor(), type)) {
+      return FailedPrecondition("output ", o, " is ", TypeString(returned.tensor()),
+                                ", its type says ", ToString(type));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSameMeaning(const Program& before, const Program& after, int seed) {
+  LATHE_ASSIGN_OR_RETURN(const Inputs inputs, MakeInputs(before, seed));
+  absl::StatusOr<Run> x = Evaluate(before, inputs.user, inputs.weights);
   if (!x.ok()) return Annotate(x.status(), "before the passes");
-  absl::StatusOr<Run> y = Evaluate(after, inputs, weights);
+  absl::StatusOr<Run> y = Evaluate(after, inputs.user, inputs.weights);
   if (!y.ok()) return Annotate(y.status(), "after the passes");
   LATHE_RETURN_IF_ERROR(CompareAll(x->outputs, y->outputs, "output"));
   LATHE_RETURN_IF_ERROR(CompareAll(x->inputs, y->inputs, "input"));

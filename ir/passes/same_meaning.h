@@ -13,6 +13,12 @@ namespace lathe {
 // magnitude, since sums may be reassociated. FailedPrecondition names the first difference.
 absl::Status CheckSameMeaning(const Program& before, const Program& after, int seed);
 
+// The output specs of `after`, a functional program, against what `before`, the program as written,
+// does on the reference: an output shares storage with exactly the input or earlier output that its
+// spec names, and its type has the sizes, strides and offset of the tensor returned. Sizes are
+// constants.
+absl::Status CheckAliases(const Program& before, const Program& after, int seed);
+
 }  // namespace lathe
 
 #endif  // LATHE_IR_PASSES_SAME_MEANING_H_

@@ -33,6 +33,9 @@ thread_local ThreadMemory thread_memory;
 // Whole groups may be read and written behind the last element.
 constexpr int64_t kLocalPadding = 512;
 
+// Up to here the cost of running sections once a row outweighs repeating scalars over tiles.
+constexpr int64_t kShortRow = 128;
+
 int64_t Aligned(int64_t bytes) { return (bytes + kScalarBytes - 1) & -kScalarBytes; }
 
 bool ComputeSlots(const KernelProgram& program, const int64_t* scalars, int64_t* slots) {
@@ -46,6 +49,21 @@ int64_t LocalBytes(const LocalLayout& local, const int64_t* slots, int64_t lead_
   return Aligned(slots[local.row_elements] * lead_rows * local.bytes + kLocalPadding);
 }
 
+// How many indexes of the innermost outer axis fill a tile in every stage; 0 if rows are long
+// enough as they are.
+int64_t BatchRows(const KernelProgram& program, const int64_t* slots) {
+  if (program.batched.empty()) return 0;
+  int64_t most = program.batched[0].tile_elements;
+  for (size_t s = 0; s < program.batched.size(); ++s) {
+    const int16_t inner = program.batched_axes[s];
+    const int64_t extent = inner < 0 ? 1 : slots[program.extents[inner]];
+    const int64_t tile = program.batched[s].tile_elements;
+    if (extent < 1 || extent > kShortRow || extent * 2 > tile) return 0;
+    most = std::min(most, tile / extent);
+  }
+  return most;
+}
+
 }  // namespace
 
 int64_t Execution::ScratchBytes(const KernelProgram& program, const int64_t* scalars,
@@ -56,10 +74,9 @@ int64_t Execution::ScratchBytes(const KernelProgram& program, const int64_t* sca
   for (const LocalLayout& local : program.locals) {
     flat += LocalBytes(local, slots.data(), local.over_axis_0 ? rows : 1);
   }
+  const int64_t batch = BatchRows(program, slots.data());
   for (const LocalLayout& local : program.batched_locals) {
-    int64_t most = 0;  // batches are no larger than a tile of their smallest row
-    for (const StageProgram& stage : program.batched) most = std::max(most, stage.tile_elements);
-    batched += LocalBytes(local, slots.data(), most);
+    if (batch > 0) batched += LocalBytes(local, slots.data(), batch);
   }
   return std::max(flat, batched);
 }
@@ -84,25 +101,10 @@ void Execution::SetRanges() {
   }
 }
 
-// Whether several indexes of the innermost outer axis are worth a tile, and how many.
-bool Execution::BatchRows(int64_t* rows) const {
-  if (program_.batched.empty()) return false;
-  const int16_t axis = program_.outer.back();
-  int64_t most = high_[axis] - low_[axis];
-  if (most < 2) return false;
-  for (size_t s = 0; s < program_.batched.size(); ++s) {
-    const int16_t inner = program_.batched_axes[s];
-    const int64_t extent = inner < 0 ? 1 : high_[inner] - low_[inner];
-    const int64_t tile = program_.batched[s].tile_elements;
-    if (extent < 1 || extent * 2 > tile) return false;
-    most = std::min(most, tile / extent);
-  }
-  *rows = most;
-  return true;
-}
-
 void Execution::ChooseStages() {
-  batched_ = BatchRows(&batch_rows_);
+  const int64_t batch = BatchRows(program_, slots_);
+  batched_ = batch > 0 && high_[program_.outer.back()] - low_[program_.outer.back()] > 1;
+  batch_limit_ = batched_ ? batch : 1;
   const size_t count = program_.flat.size();
   for (size_t s = 0; s < count; ++s) {
     if (batched_) {
@@ -115,7 +117,8 @@ void Execution::ChooseStages() {
     const int64_t cols = high_[plane.col_axis] - low_[plane.col_axis];
     const int64_t rows = high_[plane.row_axis] - low_[plane.row_axis];
     const bool nothing_to_reduce = plane.has_reduction && (rows < 1 || cols < 1);
-    if (rows > 1 && cols * 2 <= plane.tile_elements && !nothing_to_reduce) stages_[s] = &plane;
+    const bool is_short = cols <= kShortRow && cols * 2 <= plane.tile_elements;
+    if (rows > 1 && is_short && !nothing_to_reduce) stages_[s] = &plane;
   }
 }
 
@@ -176,7 +179,7 @@ bool Execution::SetUp() {
     }
   }
   for (int b = 0; b < program_.buffer_count; ++b) memory_[b] = static_cast<char*>(args_.buffers[b]);
-  PlaceMemory(batched_ ? program_.batched_locals : program_.locals, batch_rows_);
+  PlaceMemory(batched_ ? program_.batched_locals : program_.locals, batch_limit_);
   return true;
 }
 
@@ -222,7 +225,7 @@ bool Execution::RunOuter(size_t k) {
 
 bool Execution::RunBatches() {
   const int16_t axis = program_.outer.back();
-  const int64_t most = batch_rows_;
+  const int64_t most = batch_limit_;
   for (int64_t i = low_[axis]; i < high_[axis]; i += most) {
     index_[axis] = i;
     batch_rows_ = std::min(most, high_[axis] - i);

@@ -28,7 +28,6 @@ class Execution {
   // execution.cc: set-up and loops.
   bool SetUp();
   void SetRanges();
-  bool BatchRows(int64_t* rows) const;
   void ChooseStages();
   void PlaceMemory(const std::vector<LocalLayout>& locals, int64_t lead_rows);
   void MoveLocals(int64_t lead_start);
@@ -101,7 +100,7 @@ class Execution {
   char** pointers_ = nullptr;
   bool batched_ = false;
   bool nothing_to_reduce_ = false;  // the stage has an empty reduce axis
-  int64_t batch_rows_ = 1;
+  int64_t batch_limit_ = 1, batch_rows_ = 1;
 
   int64_t rows_ = 1, cols_ = 1, n_ = 1;
   char* partial_memory_ = nullptr;

@@ -7,12 +7,23 @@
 #include "hwy/targets.h"
 
 namespace lathe::tile {
+namespace {
+
+// The number of the target that dispatch takes. SupportedTargets itself asks the processor each
+// time, which a virtual machine answers slowly.
+size_t TargetIndex() {
+  hwy::ChosenTarget& chosen = hwy::GetChosenTarget();
+  if (!chosen.IsInitialized()) chosen.Update(hwy::SupportedTargets());
+  return chosen.GetIndex();
+}
+
+}  // namespace
 
 const KernelTable& Kernels() {
   static std::mutex mutex;
-  static auto* tables = new std::map<int64_t, std::unique_ptr<KernelTable>>();
+  static auto* tables = new std::map<size_t, std::unique_ptr<KernelTable>>();
   const std::lock_guard<std::mutex> lock(mutex);
-  std::unique_ptr<KernelTable>& table = (*tables)[hwy::SupportedTargets()];
+  std::unique_ptr<KernelTable>& table = (*tables)[TargetIndex()];
   if (table == nullptr) {
     table = std::make_unique<KernelTable>();
     AddFloatKernels(*table);

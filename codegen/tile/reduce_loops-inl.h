@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "codegen/tile/kernel_table.h"
 #include "hwy/highway.h"
@@ -20,10 +21,17 @@ namespace lathe {
 namespace tile {
 namespace HWY_NAMESPACE {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Each with its meaning on Highway's float vectors too.
 struct Sum {
   template <class T>
   static T Apply(T a, T b) {
     return static_cast<T>(a + b);
+  }
+  template <class V>
+  static V ApplyVector(V a, V b) {
+    return hn::Add(a, b);
   }
 };
 struct Product {
@@ -31,17 +39,29 @@ struct Product {
   static T Apply(T a, T b) {
     return static_cast<T>((T{1} * a) * b);
   }
+  template <class V>
+  static V ApplyVector(V a, V b) {
+    return hn::Mul(a, b);
+  }
 };
 struct Max {  // NaN wins
   template <class T>
   static T Apply(T a, T b) {
     return (a > b) | (a != a) ? a : b;
   }
+  template <class V>
+  static V ApplyVector(V a, V b) {
+    return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
+  }
 };
 struct Min {
   template <class T>
   static T Apply(T a, T b) {
     return (a < b) | (a != a) ? a : b;
+  }
+  template <class V>
+  static V ApplyVector(V a, V b) {
+    return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::IsNaN(a)), a, b);
   }
 };
 struct Any {
@@ -71,15 +91,42 @@ void CombineRows(void* acc, const void* x, int64_t rows, int64_t n) {
   }
 }
 
+// Whole blocks of kLanes, the lanes of four vectors at a time in registers.
+template <class T, class Op>
+void CombineLaneVectors(T* lanes, const T* x, int64_t blocks) {
+  const hn::ScalableTag<T> d;
+  const int64_t width = hn::Lanes(d);
+  for (int64_t lane = 0; lane < kLanes; lane += 4 * width) {
+    T* acc = lanes + lane;
+    const T* from = x + lane;
+    auto v0 = hn::LoadU(d, acc), v1 = hn::LoadU(d, acc + width), v2 = hn::LoadU(d, acc + 2 * width),
+         v3 = hn::LoadU(d, acc + 3 * width);
+    for (int64_t b = 0; b < blocks; ++b, from += kLanes) {
+      v0 = Op::ApplyVector(v0, hn::LoadU(d, from));
+      v1 = Op::ApplyVector(v1, hn::LoadU(d, from + width));
+      v2 = Op::ApplyVector(v2, hn::LoadU(d, from + 2 * width));
+      v3 = Op::ApplyVector(v3, hn::LoadU(d, from + 3 * width));
+    }
+    hn::StoreU(v0, d, acc);
+    hn::StoreU(v1, d, acc + width);
+    hn::StoreU(v2, d, acc + 2 * width);
+    hn::StoreU(v3, d, acc + 3 * width);
+  }
+}
+
 template <class T, class Op>
 __attribute__((noinline)) void CombineLanes(void* acc, const void* x, int64_t n) {
   T* __restrict lanes = static_cast<T*>(acc);
   const T* __restrict from = static_cast<const T*>(x);
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int j = 0; j < kLanes; ++j) lanes[j] = Op::Apply(lanes[j], from[i + j]);
+  const int64_t whole = n / kLanes * kLanes;
+  if constexpr (std::is_floating_point_v<T>) {
+    CombineLaneVectors<T, Op>(lanes, from, n / kLanes);
+  } else {
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      for (int j = 0; j < kLanes; ++j) lanes[j] = Op::Apply(lanes[j], from[i + j]);
+    }
   }
-  if (i < n) CombineInto<T, Op>(lanes, from + i, n - i);
+  if (whole < n) CombineInto<T, Op>(lanes, from + whole, n - whole);
 }
 
 template <class T, class Op>
@@ -113,10 +160,30 @@ void HalveRows(T* dst, const T* x, int64_t rows, int64_t n) {
     if (n - half < half) dst[r * half + half - 1] = x[r * n + half - 1];
   }
 }
-template <class T, class Op>
-void HalvePairs(T* dst, const T* x, int64_t rows) {
-#pragma GCC ivdep
-  for (int64_t r = 0; r < rows; ++r) dst[r] = Op::Apply(x[2 * r], x[2 * r + 1]);
+// The same for rows of 2 * kHalf elements, few enough that vectors hold several rows: the halves of
+// the rows are put together first.
+template <class T, class Op, int kHalf>
+void HalveShortRows(T* dst, const T* x, int64_t rows) {
+  struct Half {
+    T elements[kHalf];
+  };
+  using Bits =
+      std::conditional_t<sizeof(Half) == 4, uint32_t,
+                         std::conditional_t<sizeof(Half) == 8, uint64_t,
+                                            std::conditional_t<sizeof(Half) == 2, uint16_t, Half>>>;
+  constexpr int64_t kRows = 64;
+  T first[kRows * kHalf], second[kRows * kHalf];
+  for (int64_t start = 0; start < rows; start += kRows) {
+    const int64_t count = std::min(kRows, rows - start);
+    for (int64_t r = 0; r < count; ++r) {
+      Bits halves[2];
+      std::memcpy(halves, x + (start + r) * 2 * kHalf, sizeof(halves));
+      std::memcpy(first + r * kHalf, &halves[0], sizeof(Bits));
+      std::memcpy(second + r * kHalf, &halves[1], sizeof(Bits));
+    }
+    CombineInto<T, Op>(first, second, count * kHalf);
+    std::memcpy(dst + start * kHalf, first, count * kHalf * sizeof(T));
+  }
 }
 
 // Rows of at most kLanes elements that fill a tile: all rows fold at once.
@@ -127,21 +194,27 @@ void FoldRows(T* out, const T* x, int64_t rows, int64_t n) {
     std::memcpy(out, x, rows * sizeof(T));
     return;
   }
+  constexpr bool kOften = std::is_floating_point_v<T>;  // worth loops of their own
   while (n > 2) {
-    switch (n) {
-      case 4:
-        HalveRows<T, Op, 4>(folded, x, rows, n);
-        break;
-      case 8:
-        HalveRows<T, Op, 8>(folded, x, rows, n);
-        break;
-      default:
-        HalveRows<T, Op, 0>(folded, x, rows, n);
+    if constexpr (kOften) {
+      if (n == 4 || n == 8 || n == 64) {
+        n == 4   ? HalveShortRows<T, Op, 2>(folded, x, rows)
+        : n == 8 ? HalveShortRows<T, Op, 4>(folded, x, rows)
+                 : HalveRows<T, Op, 64>(folded, x, rows, n);
+        x = folded;
+        n /= 2;
+        continue;
+      }
     }
+    HalveRows<T, Op, 0>(folded, x, rows, n);
     x = folded;
     n = (n + 1) / 2;
   }
-  HalvePairs<T, Op>(out, x, rows);
+  if constexpr (kOften) {
+    HalveShortRows<T, Op, 1>(out, x, rows);
+  } else {
+    HalveRows<T, Op, 0>(out, x, rows, 2);
+  }
 }
 
 template <class T, class Op>

@@ -225,10 +225,11 @@ kernel layer_norm(s0: size, s1: size) {
 })";
 }
 
-void BenchRows(const char* name, const std::string& text, int buffers) {
+void BenchRows(const char* name, const std::string& text, int buffers,
+               const std::vector<int64_t>& widths) {
   const Compiled kernel = Compile(text);
   std::printf("%s: compiled in %.1f us\n", name, kernel.microseconds);
-  for (int64_t cols : {8, 64, 512, 4096}) {
+  for (int64_t cols : widths) {
     const int64_t rows = (1 << 20) / cols;
     const Floats x(rows * cols, 0), w(cols, 1.0f), b(cols, 0.5f), out(rows * cols, 0);
     for (int64_t i = 0; i < x.n; ++i) x.data()[i] = std::sin(static_cast<float>(i));
@@ -261,10 +262,16 @@ void BenchMath() {
 }  // namespace
 }  // namespace lathe
 
-int main() {
-  lathe::BenchChain();
-  lathe::BenchRows("softmax", lathe::Softmax(), 2);
-  lathe::BenchRows("layer_norm", lathe::LayerNorm(), 4);
-  lathe::BenchMath();
+// With arguments, one thing alone: softmax 512.
+int main(int argc, char** argv) {
+  const std::string only = argc > 1 ? argv[1] : "";
+  std::vector<int64_t> widths = {8, 64, 512, 4096};
+  if (argc > 2) widths = {std::atoll(argv[2])};
+  if (only.empty() || only == "chain") lathe::BenchChain();
+  if (only.empty() || only == "softmax") lathe::BenchRows("softmax", lathe::Softmax(), 2, widths);
+  if (only.empty() || only == "layer_norm") {
+    lathe::BenchRows("layer_norm", lathe::LayerNorm(), 4, widths);
+  }
+  if (only.empty() || only == "math") lathe::BenchMath();
   return 0;
 }

@@ -151,25 +151,6 @@ template <class V, class D>
 LATHE_INLINE void StoreU(V v, D, TFromD<D>* p) {
   __builtin_memcpy(p, &v, sizeof v);
 }
-template <class D>
-LATHE_INLINE Vec<D> LoadN(D d, const TFromD<D>* p, Full) {
-  return LoadU(d, p);
-}
-template <class D>
-static inline Vec<D> LoadN(D, const TFromD<D>* p, Part n) {
-  Vec<D> v{};
-  __builtin_memcpy(&v, p, n.count * sizeof(TFromD<D>));
-  return v;
-}
-template <class V, class D>
-LATHE_INLINE void StoreN(V v, D d, TFromD<D>* p, Full) {
-  StoreU(v, d, p);
-}
-template <class V, class D>
-static inline void StoreN(V v, D, TFromD<D>* p, Part n) {
-  __builtin_memcpy(p, &v, n.count * sizeof(TFromD<D>));
-}
-
 template <int... I>
 struct Ints {};
 template <class D, int... I>
@@ -180,6 +161,90 @@ LATHE_INLINE constexpr Vec<D> IotaOf(Ints<I...>) {
 template <class D>
 LATHE_INLINE constexpr Vec<D> Iota(D) {
   return IotaOf<D>(Ints<__integer_pack(D::kLanes)...>());
+}
+
+// The lanes that exist.
+template <class M>
+LATHE_INLINE M FirstN(M, Full) {
+  return ~M{};
+}
+template <class M>
+LATHE_INLINE M FirstN(M, Part n) {
+  using T = LaneOf<M>;
+  return Iota(FixedTag<T, kLanesOf<M>>()) < static_cast<T>(n.count);
+}
+
+// Where the machine can leave out lanes of a load or a store.
+#ifdef __AVX2__
+template <class D>
+inline constexpr bool kMasksMemory = sizeof(TFromD<D>) >= 4 &&
+                                     (sizeof(Vec<D>) == 16 || sizeof(Vec<D>) == 32);
+typedef int I32x4 __attribute__((vector_size(16)));
+typedef int I32x8 __attribute__((vector_size(32)));
+typedef long long I64x2 __attribute__((vector_size(16)));
+typedef long long I64x4 __attribute__((vector_size(32)));
+template <class D, class M>
+LATHE_INLINE Vec<D> MaskLoad(M m, D, const TFromD<D>* p) {
+  if constexpr (sizeof(TFromD<D>) == 4) {
+    if constexpr (sizeof(M) == 16)
+      return (Vec<D>)__builtin_ia32_maskloadd((const I32x4*)p, (I32x4)m);
+    else
+      return (Vec<D>)__builtin_ia32_maskloadd256((const I32x8*)p, (I32x8)m);
+  } else {
+    if constexpr (sizeof(M) == 16)
+      return (Vec<D>)__builtin_ia32_maskloadq((const I64x2*)p, (I64x2)m);
+    else
+      return (Vec<D>)__builtin_ia32_maskloadq256((const I64x4*)p, (I64x4)m);
+  }
+}
+template <class D, class M>
+LATHE_INLINE void MaskStore(Vec<D> v, M m, D, TFromD<D>* p) {
+  if constexpr (sizeof(TFromD<D>) == 4) {
+    if constexpr (sizeof(M) == 16)
+      __builtin_ia32_maskstored((I32x4*)p, (I32x4)m, (I32x4)v);
+    else
+      __builtin_ia32_maskstored256((I32x8*)p, (I32x8)m, (I32x8)v);
+  } else {
+    if constexpr (sizeof(M) == 16)
+      __builtin_ia32_maskstoreq((I64x2*)p, (I64x2)m, (I64x2)v);
+    else
+      __builtin_ia32_maskstoreq256((I64x4*)p, (I64x4)m, (I64x4)v);
+  }
+}
+#else
+template <class D>
+inline constexpr bool kMasksMemory = false;
+template <class D, class M>
+Vec<D> MaskLoad(M, D, const TFromD<D>*);
+template <class D, class M>
+void MaskStore(Vec<D>, M, D, TFromD<D>*);
+#endif
+
+template <class D>
+LATHE_INLINE Vec<D> LoadN(D d, const TFromD<D>* p, Full) {
+  return LoadU(d, p);
+}
+template <class D>
+LATHE_INLINE Vec<D> LoadN(D d, const TFromD<D>* p, Part n) {
+  if constexpr (kMasksMemory<D>) {
+    return MaskLoad(FirstN(MaskOf<Vec<D>>(), n), d, p);
+  } else {
+    Vec<D> v{};
+    __builtin_memcpy(&v, p, n.count * sizeof(TFromD<D>));
+    return v;
+  }
+}
+template <class V, class D>
+LATHE_INLINE void StoreN(V v, D d, TFromD<D>* p, Full) {
+  StoreU(v, d, p);
+}
+template <class V, class D>
+LATHE_INLINE void StoreN(V v, D d, TFromD<D>* p, Part n) {
+  if constexpr (kMasksMemory<D>) {
+    MaskStore(v, FirstN(MaskOf<V>(), n), d, p);
+  } else {
+    __builtin_memcpy(p, &v, n.count * sizeof(TFromD<D>));
+  }
 }
 
 // ---- Bits.
@@ -353,8 +418,8 @@ LATHE_INLINE V Natively(V a, Vs... rest) {
       __builtin_memcpy(&halves, &v, sizeof v);
       return halves.h[k];
     };
-    const Halves r = {{Natively<Op>(half(a, 0), half(rest, 0)...),
-                       Natively<Op>(half(a, 1), half(rest, 1)...)}};
+    const Halves r = {
+        {Natively<Op>(half(a, 0), half(rest, 0)...), Natively<Op>(half(a, 1), half(rest, 1)...)}};
     V v;
     __builtin_memcpy(&v, &r, sizeof v);
     return v;
@@ -537,26 +602,17 @@ LATHE_INLINE auto BytesFromMask(M mask) {
   typedef uint8_t Bytes __attribute__((vector_size(kLanesOf<M>)));
   return (Bytes)ResizeMask<1>(mask) & 1;
 }
-// The lanes that exist.
-template <class M>
-LATHE_INLINE M FirstN(M, Full) {
-  return ~M{};
-}
-template <class M>
-LATHE_INLINE M FirstN(M, Part n) {
-  using T = LaneOf<M>;
-  return Iota(FixedTag<T, kLanesOf<M>>()) < static_cast<T>(n.count);
-}
-
 // Loads and stores where the mask is true; 0 elsewhere.
 template <class M, class D, class N>
 LATHE_INLINE Vec<D> MaskedLoadN(M mask, D d, const TFromD<D>* p, N n) {
+  if constexpr (kMasksMemory<D>) return MaskLoad(mask & FirstN(mask, n), d, p);
   if (N::kFull && AllTrue(d, mask)) return LoadU(d, p);
   if (AllFalse(d, mask)) return Zero(d);
   return FromLanes(d, n, [=](int l) { return mask[l] ? p[l] : TFromD<D>(); });
 }
 template <class M, class V, class D, class N>
 LATHE_INLINE void MaskedStoreN(V v, M mask, D d, TFromD<D>* p, N n) {
+  if constexpr (kMasksMemory<D>) return MaskStore(v, mask & FirstN(mask, n), d, p);
   if (N::kFull && AllTrue(d, mask)) return StoreU(v, d, p);
   if (AllFalse(d, mask)) return;
   ForLanes(d, n, [=](int l) {
@@ -631,22 +687,22 @@ LATHE_INLINE Vec<D> Ramp(D d, int64_t first, int64_t stride) {
 // The operations of ir/loops/ops_list.inc that Highway has otherwise.
 template <class V>
 LATHE_INLINE V Minimum(V a, V b) {
-  if constexpr (kIsFloat<LaneOf<V>>) return (a < b) | (a != a) ? a : b;
+  if constexpr (kIsFloat<LaneOf<V>>) return a != a ? a : (a < b ? a : b);
   return a < b ? a : b;
 }
 template <class V>
 LATHE_INLINE V Maximum(V a, V b) {
-  if constexpr (kIsFloat<LaneOf<V>>) return (a > b) | (a != a) ? a : b;
+  if constexpr (kIsFloat<LaneOf<V>>) return a != a ? a : (a > b ? a : b);
   return a > b ? a : b;
 }
 template <class V>
 LATHE_INLINE V Fmin(V a, V b) {
-  if constexpr (kIsFloat<LaneOf<V>>) return (a < b) | (b != b) ? a : b;
+  if constexpr (kIsFloat<LaneOf<V>>) return b != b ? a : (a < b ? a : b);
   return a < b ? a : b;
 }
 template <class V>
 LATHE_INLINE V Fmax(V a, V b) {
-  if constexpr (kIsFloat<LaneOf<V>>) return (a > b) | (b != b) ? a : b;
+  if constexpr (kIsFloat<LaneOf<V>>) return b != b ? a : (a > b ? a : b);
   return a > b ? a : b;
 }
 template <class V>

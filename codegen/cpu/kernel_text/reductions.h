@@ -62,7 +62,7 @@ struct MaxOf {
   }
   template <class V>
   static V Join(V a, V b) {
-    return (a > b) | (a != a) ? a : b;
+    return a != a ? a : (a > b ? a : b);
   }
 };
 struct MinOf {
@@ -76,7 +76,7 @@ struct MinOf {
   }
   template <class V>
   static V Join(V a, V b) {
-    return (a < b) | (a != a) ? a : b;
+    return a != a ? a : (a < b ? a : b);
   }
 };
 // Of bool as bytes.
@@ -117,21 +117,36 @@ LATHE_INLINE void FoldPairs(T* values, int64_t n) {
     n = half;
   }
 }
-// The first n lanes of 64.
+// The first n lanes of 64. Every step folds whole vectors as long as there are any: its targets
+// lie before its sources, and lanes past the sum stay as they were.
 template <class Kind, class V>
-static inline LaneOf<V> FoldLanes(V* lanes, int64_t n) {
-  constexpr int kVectors = 64 / kLanesOf<V>;
+static inline LaneOf<V> FoldLanes(V* lanes, int64_t count) {
+  constexpr int kCount = kLanesOf<V>, kVectors = 64 / kCount;
+  const FixedTag<LaneOf<V>, kCount> d;
+  LaneOf<V> values[64 + kCount];
+  int n = static_cast<int>(count);
   if (n == 64) {
-    int vectors = kVectors;
-    for (; vectors > 1; vectors /= 2) {
+    for (int vectors = kVectors; vectors > 1; vectors /= 2) {
       for (int i = 0; i < vectors / 2; ++i) {
         lanes[i] = Kind::Join(lanes[i], lanes[i + vectors / 2]);
       }
     }
-    n = kLanesOf<V>;
+    n = kCount;
+    StoreU(lanes[0], d, values);
+  } else {
+    for (int i = 0; i < kVectors; ++i) StoreU(lanes[i], d, values + i * kCount);
+    StoreU(V{}, d, values + 64);
+    while (n > kCount) {
+      const int half = (n + 1) / 2, pairs = n - half;
+      for (int i = 0; i < pairs; i += kCount) {
+        const V a = LoadU(d, values + i);
+        const V joined = Kind::Join(a, LoadU(d, values + i + half));
+        const Part rest = {pairs - i < kCount ? pairs - i : kCount};
+        StoreU(IfThenElse(FirstN(MaskOf<V>(), rest), joined, a), d, values + i);
+      }
+      n = half;
+    }
   }
-  LaneOf<V> values[64];
-  __builtin_memcpy(values, lanes, n * sizeof(values[0]));
   FoldPairs<Kind>(values, n);
   return values[0];
 }

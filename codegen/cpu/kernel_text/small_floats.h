@@ -29,8 +29,7 @@ LATHE_INLINE U32<N> DecodeMagnitude(U32<N> code) {
   typedef Vec<FixedTag<int32_t, N>> I32;
   const F32<N> subnormal =
       __builtin_convertvector((I32)code, F32<N>) * Power2(1 - kBias - kMantissa);
-  const U32<N> normal =
-      (code << (23 - kMantissa)) + (static_cast<uint32_t>(127 - kBias) << 23);
+  const U32<N> normal = (code << (23 - kMantissa)) + (static_cast<uint32_t>(127 - kBias) << 23);
   return code < (1u << kMantissa) ? (U32<N>)subnormal : normal;
 }
 
@@ -74,8 +73,7 @@ struct F8E4M3FNKind {
   template <int N>
   static U32<N> Decode(U32<N> bits) {
     const U32<N> code = bits & 0x7f;
-    const U32<N> magnitude =
-        code == 0x7f ? U32<N>{} + 0x7fc00000 : DecodeMagnitude<3, 7, N>(code);
+    const U32<N> magnitude = code == 0x7f ? U32<N>{} + 0x7fc00000 : DecodeMagnitude<3, 7, N>(code);
     return magnitude | ((bits & 0x80) << 24);
   }
 };
@@ -110,8 +108,7 @@ struct FnuzKind {
   }
   template <int N>
   static U32<N> Decode(U32<N> bits) {
-    const U32<N> value =
-        DecodeMagnitude<kMantissa, kBias, N>(bits & 0x7f) | ((bits & 0x80) << 24);
+    const U32<N> value = DecodeMagnitude<kMantissa, kBias, N>(bits & 0x7f) | ((bits & 0x80) << 24);
     return bits == 0x80 ? U32<N>{} + 0x7fc00000 : value;
   }
 };
@@ -142,8 +139,10 @@ LATHE_INLINE auto Decode(V codes) {
     typedef short I16x8 __attribute__((vector_size(16)));
     I16x8 wide{};
     __builtin_memcpy(&wide, &codes, sizeof codes);
-    if constexpr (N == 8) return __builtin_ia32_vcvtph2ps256(wide);
-    else return __builtin_ia32_vcvtph2ps(wide);
+    if constexpr (N == 8)
+      return __builtin_ia32_vcvtph2ps256(wide);
+    else
+      return __builtin_ia32_vcvtph2ps(wide);
   } else
 #endif
     return (F32<N>)Kind::template Decode<N>(__builtin_convertvector(codes, U32<N>));
@@ -194,9 +193,12 @@ static inline auto ToOddFloat(V v) {
   constexpr int N = kLanesOf<V>;
   using T = LaneOf<V>;
   return FromLanes(FixedTag<float, N>(), Full(), [=](int l) {
-    if constexpr (kIsFloat<T>) return RoundToOdd(v[l]);
-    else if constexpr (__is_same(T, uint64_t)) return RoundToOdd(IntToOdd(v[l]));
-    else return RoundToOdd(IntToOdd(static_cast<int64_t>(v[l])));
+    if constexpr (kIsFloat<T>)
+      return RoundToOdd(v[l]);
+    else if constexpr (__is_same(T, uint64_t))
+      return RoundToOdd(IntToOdd(v[l]));
+    else
+      return RoundToOdd(IntToOdd(static_cast<int64_t>(v[l])));
   });
 }
 

@@ -48,9 +48,9 @@ struct CompileReport {
   int64_t distinct_kernels = 0;
   int64_t externs = 0;
   int64_t opaque_calls = 0;
-  int64_t deduplicated = 0;      // native: specs equal to an earlier one
-  int64_t cache_hits = 0;        // native: kernels found in memory or on disk
-  int64_t compiled = 0;          // native: kernels compiled now
+  int64_t deduplicated = 0;  // native: specs equal to an earlier one
+  int64_t cache_hits = 0;    // native: kernels found in memory or on disk
+  int64_t compiled = 0;      // native: kernels compiled now
   // One line each: what runs slower or elsewhere than asked for.
   std::vector<std::string> fallbacks;
   std::map<std::string, double> seconds;  // by phase: passes, schedule, codegen, load
@@ -75,7 +75,8 @@ class Executable {
 
   const CompileReport& report() const;
   // The program after the passes, as graph text; the schedule; the generated code...: what
-  // `lathe show --stage` prints: import, decomposed, loops, schedule, code, plan, memory. NotFound for a stage that this tier does not have.
+  // `lathe show --stage` prints: import, decomposed, loops, schedule, code, plan, memory. NotFound
+  // for a stage that this tier does not have.
   absl::StatusOr<std::string> Stage(absl::string_view stage) const;
   // Names of the user inputs, in order.
   const std::vector<std::string>& input_names() const;

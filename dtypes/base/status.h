@@ -19,11 +19,11 @@
 #define LATHE_CONCAT_INNER(a, b) a##b
 #define LATHE_CONCAT(a, b) LATHE_CONCAT_INNER(a, b)
 
-#define LATHE_RETURN_IF_ERROR(expression)                                      \
-  do {                                                                         \
-    if (absl::Status lathe_status = (expression); !lathe_status.ok()) {        \
-      return lathe_status;                                                     \
-    }                                                                          \
+#define LATHE_RETURN_IF_ERROR(expression)                               \
+  do {                                                                  \
+    if (absl::Status lathe_status = (expression); !lathe_status.ok()) { \
+      return lathe_status;                                              \
+    }                                                                   \
   } while (false)
 
 #define LATHE_ASSIGN_OR_RETURN(target, expression) \

@@ -1,9 +1,11 @@
-// "gemm": outputs[0] = inputs[0] x inputs[1], [m, k] x [k, n] or [batch, m, k] x [batch, k, n] with
-// any strides (an operand of rank 2 or of batch size 1 serves every batch). Floats accumulate in
-// f32 (f64 for f64), integers wrap at the width of the result. The result may be wider than the
-// operands: f32 from bf16, i32 from i8.
+// "gemm": outputs[0] = inputs[0] x inputs[1], [batch..., m, k] x [batch..., k, n] with any strides
+// and up to six batch dimensions (an operand of rank 2, or a batch dimension of 1, serves every
+// batch). Floats accumulate in f32 (f64 for f64), integers wrap at the width of the result. The
+// result may be wider than the operands: f32 from bf16, i32 from i8.
 
 #include "runtime/externs/gemm/gemm.h"
+
+#include <algorithm>
 
 #include "dtypes/base/status.h"
 #include "runtime/externs/builtin.h"
@@ -11,12 +13,15 @@
 namespace lathe {
 namespace {
 
-gemm::Matrix MatrixOf(const Tensor& t) {
+// `batch_rank` batch dimensions of the result; an operand of rank 2 has none of its own.
+gemm::Matrix MatrixOf(const Tensor& t, int batch_rank) {
   const size_t d = t.sizes().size() - 2;
   gemm::Matrix m;
   m.data = t.data();
   m.type = *gemm::ElementOf(t.dtype());
-  m.batch = d == 1 && t.sizes()[0] != 1 ? t.strides()[0] : 0;
+  for (size_t k = 0; d > 0 && k < static_cast<size_t>(batch_rank); ++k) {
+    m.batch[k] = t.sizes()[k] == 1 ? 0 : t.strides()[k];
+  }
   m.row = t.strides()[d];
   m.column = t.strides()[d + 1];
   return m;
@@ -27,8 +32,9 @@ Tensor Readable(const Tensor& t) { return IsF8(t.dtype()) ? t.To(DType::kF32) : 
 
 absl::Status CheckSizes(const Tensor& a, const Tensor& b, const Tensor& c) {
   for (const Tensor* t : {&a, &b, &c}) {
-    if (!t->is_defined() || t->rank() < 2 || t->rank() > 3) {
-      return InvalidArgument("gemm: an operand is not a matrix or a batch of matrices");
+    if (!t->is_defined() || t->rank() < 2 || t->rank() > gemm::kMaxBatchRank + 2) {
+      return InvalidArgument("gemm: an operand has neither two dimensions nor up to ",
+                             gemm::kMaxBatchRank, " batch dimensions more");
     }
   }
   const auto size = [](const Tensor& t, int from_end) {
@@ -38,9 +44,12 @@ absl::Status CheckSizes(const Tensor& a, const Tensor& b, const Tensor& c) {
     return InvalidArgument("gemm: sizes do not fit: ", TypeString(a), " x ", TypeString(b), " -> ",
                            TypeString(c));
   }
-  const int64_t batch = c.rank() == 3 ? c.sizes()[0] : 1;
   for (const Tensor* t : {&a, &b}) {
-    if (t->rank() == 3 && t->sizes()[0] != batch && t->sizes()[0] != 1) {
+    bool fits = t->rank() == 2 || t->rank() == c.rank();
+    for (size_t d = 0; fits && t->rank() > 2 && d < c.sizes().size() - 2; ++d) {
+      fits = t->sizes()[d] == c.sizes()[d] || t->sizes()[d] == 1;
+    }
+    if (!fits) {
       return InvalidArgument("gemm: batch sizes do not fit: ", TypeString(a), " x ", TypeString(b),
                              " -> ", TypeString(c));
     }
@@ -77,10 +86,11 @@ class Gemm final : public Extern {
                            Name(call.inputs[1].dtype()), " -> ", Name(c.dtype()));
     }
     gemm::Problem p;
-    p.a = MatrixOf(a);
-    p.b = MatrixOf(b);
-    p.c = MatrixOf(c);
-    p.batch = c.rank() == 3 ? c.sizes()[0] : 1;
+    p.batch_rank = c.rank() - 2;
+    std::copy_n(c.sizes().begin(), p.batch_rank, p.batch_sizes.begin());
+    p.a = MatrixOf(a, p.batch_rank);
+    p.b = MatrixOf(b, p.batch_rank);
+    p.c = MatrixOf(c, p.batch_rank);
     p.m = a.sizes()[a.sizes().size() - 2];
     p.k = a.sizes().back();
     p.n = b.sizes().back();

@@ -126,6 +126,34 @@ TEST(Gemm, SharedOperands) {
   EXPECT_TRUE(c.At({2, 4, 8}) == ProductElement(a.AsStrided({5, 7}, {7, 1}, 70), b, {}, 4, 8));
 }
 
+TEST(Gemm, SeveralBatchDimensions) {
+  // Heads of attention: [2, 5, 3, 4] as [batch 2, heads 3, rows 5, 4], b shared by the heads, c
+  // written with heads inside rows; then dimensions that do not merge.
+  const Tensor q = RandomTensor(DType::kF32, {2, 5, 3, 4}, Layout::kContiguous, 1);
+  const Tensor a = q.AsStrided({2, 3, 5, 4}, {60, 4, 12, 1}, 0);
+  const Tensor keys = RandomTensor(DType::kF32, {2, 1, 4, 6}, Layout::kContiguous, 2);
+  const Tensor b = keys.AsStrided({2, 3, 4, 6}, {24, 0, 6, 1}, 0);
+  Tensor storage = Tensor::Zeros(DType::kF32, {2, 5, 3, 6});
+  Tensor c = storage.AsStrided({2, 3, 5, 6}, {90, 6, 18, 1}, 0),
+         dense = Tensor::Zeros(DType::kF32, {2, 3, 5, 6});
+  const auto pool = NewThreadPool(2);
+  ASSERT_TRUE(RunExtern("gemm", {a, b}, c, "", pool.get()).ok());
+  ASSERT_TRUE(RunExtern("gemm", {a, keys}, dense, "", nullptr).ok());
+  EXPECT_TRUE(SameBits(c, dense));
+  for (int64_t n = 0; n < 2; ++n) {
+    for (int64_t h = 0; h < 3; ++h) {
+      for (int64_t i = 0; i < 5; ++i) {
+        for (int64_t j = 0; j < 6; ++j) {
+          ASSERT_TRUE(c.At({n, h, i, j}) == ProductElement(a, b, {n, h}, i, j));
+        }
+      }
+    }
+  }
+  Tensor wrong = Tensor::Zeros(DType::kF32, {2, 2, 5, 6});
+  EXPECT_EQ(RunExtern("gemm", {a, b}, wrong, "", nullptr).code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Gemm, TheBitsDependOnNeitherThreadsNorInstructionSet) {
   const auto one = NewThreadPool(1), three = NewThreadPool(3);
   const struct {
@@ -147,9 +175,9 @@ TEST(Gemm, TheBitsDependOnNeitherThreadsNorInstructionSet) {
           gemm::Problem p;
           p.m = s.m, p.n = s.n, p.k = s.k;
           const gemm::Element e = *gemm::ElementOf(dtype);
-          p.a = {a.data(), e, 0, a.strides()[0], a.strides()[1]};
-          p.b = {b.data(), e, 0, b.strides()[0], b.strides()[1]};
-          p.c = {results.back().data(), e, 0, s.n, 1};
+          p.a = {a.data(), e, {}, a.strides()[0], a.strides()[1]};
+          p.b = {b.data(), e, {}, b.strides()[0], b.strides()[1]};
+          p.c = {results.back().data(), e, {}, s.n, 1};
           ASSERT_TRUE(gemm::Run(p, gemm::TableAt(t), pool, nullptr).ok());
         }
       }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dtypes/base/status.h"
+#include "ir/ops/matmul/batch_product.h"
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
@@ -77,19 +78,6 @@ absl::StatusOr<Value*> RepeatHeads(Builder& b, Value* x, const Expr& heads) {
   return Reshape(b, wide, sizes);
 }
 
-// x as [batch, rows, columns], its batch dimensions broadcast to `batch`.
-Value* AsBatch(Builder& b, Value* x, const std::vector<Expr>& batch) {
-  if (x == nullptr) return nullptr;
-  const TensorType type = TypeOf(x);
-  std::vector<Expr> expanded = batch, flat = {symbolic::Product(batch)};
-  for (int k : {2, 1}) {
-    expanded.push_back(type.sizes[type.rank() - k]);
-    flat.push_back(type.sizes[type.rank() - k]);
-  }
-  if (!(expanded == type.sizes)) x = b.Call("aten.expand", {x, expanded});
-  return Reshape(b, x, flat);
-}
-
 // True, where a key may be seen: at or before the query's place, counted from the front.
 Value* CausalMask(Builder& b, const Expr& rows, const Expr& columns) {
   Value* query = b.Call("aten.unsqueeze", {b.Call("aten.arange", {rows}), 1});
@@ -119,22 +107,15 @@ bool RunsFused(const OpArgs& args) {
   return true;
 }
 
-// A dense copy of `value` whose strides are ordered as those of `type` (equal ranks).
-Value* InOrderOf(Builder& b, Value* value, const TensorType& type) {
+// The dimensions of `type` from the outermost in memory.
+std::vector<Expr> OrderOf(Builder& b, const TensorType& type) {
   std::vector<int64_t> outer_first(type.rank());
   std::iota(outer_first.begin(), outer_first.end(), 0);
   std::stable_sort(outer_first.begin(), outer_first.end(), [&](int64_t x, int64_t y) {
     return !(type.strides[x] == type.strides[y]) &&
            b.shapes().IsKnownTrue(symbolic::Ge(type.strides[x], type.strides[y]));
   });
-  if (std::is_sorted(outer_first.begin(), outer_first.end())) return value;
-  std::vector<Expr> forward, back(outer_first.size());
-  for (size_t k = 0; k < outer_first.size(); ++k) {
-    forward.push_back(outer_first[k]);
-    back[outer_first[k]] = static_cast<int64_t>(k);
-  }
-  Value* ordered = b.Call("aten.permute", {value, forward});
-  return b.Call("aten.permute", {Clone(b, ordered, MemoryFormat::kContiguous), back});
+  return {outer_first.begin(), outer_first.end()};
 }
 
 absl::StatusOr<Arguments> DecomposeAttention(Builder& b, const OpArgs& args) {
@@ -161,13 +142,9 @@ absl::StatusOr<Arguments> DecomposeAttention(Builder& b, const OpArgs& args) {
   const Expr rows = query.sizes[query.rank() - 2];
   const Expr columns = TypeOf(a.key).sizes[TypeOf(a.key).rank() - 2];
 
-  Value* key_t = b.Call("aten.transpose.int", {AsBatch(b, a.key, batch), 1, 2});
-  Value* scores = b.Call("lathe.bmm", {AsBatch(b, a.query, batch), key_t}, {{"out_dtype", wide}});
+  Value* key_t = b.Call("aten.transpose.int", {a.key, -2, -1});
+  Value* scores = BatchProduct(b, a.query, key_t, batch, wide);
   scores = MulScalar(b, scores, Scalar(a.scale));
-  std::vector<Expr> full = batch;
-  full.push_back(rows);
-  full.push_back(columns);
-  scores = Reshape(b, scores, full);
   Value* mask = a.is_causal ? CausalMask(b, rows, columns) : a.mask;
   scores = ApplyMask(b, scores, mask);
   LATHE_RETURN_IF_ERROR(b.status());
@@ -176,15 +153,10 @@ absl::StatusOr<Arguments> DecomposeAttention(Builder& b, const OpArgs& args) {
                                    : b.Call("aten._safe_softmax", {scores, -1});
   LATHE_RETURN_IF_ERROR(b.status());
   std::vector<Expr> weight_batch(TypeOf(weights).sizes.begin(), TypeOf(weights).sizes.end() - 2);
-  weights = AsBatch(b, CastTo(b, weights, dtype), weight_batch);
-  Value* result = b.Call("aten.bmm", {weights, AsBatch(b, a.value, weight_batch)});
-  std::vector<Expr> sizes = weight_batch;
-  sizes.push_back(rows);
-  sizes.push_back(TypeOf(a.value).sizes.back());
-  result = Reshape(b, result, sizes);
   // Eager's CPU kernel gives its result the query's order of dimensions in memory; later views rely
   // on it.
-  if (RunsFused(args)) result = InOrderOf(b, result, query);
+  const std::vector<Expr> order = RunsFused(args) ? OrderOf(b, query) : std::vector<Expr>();
+  Value* result = BatchProduct(b, CastTo(b, weights, dtype), a.value, weight_batch, dtype, order);
   return OneArgument(result);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dtypes/base/status.h"
+#include "ir/ops/matmul/batch_product.h"
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
@@ -52,30 +53,13 @@ bool IsFoldable(Builder& b, const TensorType& type) {
   return ViewStrides(type, flat, b.shapes()).has_value();
 }
 
-// [batch..., m, k] with its batch dimensions broadcast and made one.
-Value* AsBatch(Builder& b, Value* x, const std::vector<Expr>& batch) {
-  const TensorType& type = TypeOf(x);
-  std::vector<Expr> expanded = batch, flat = {symbolic::Product(batch)};
-  for (int k : {2, 1}) {
-    expanded.push_back(type.sizes[type.rank() - k]);
-    flat.push_back(type.sizes[type.rank() - k]);
-  }
-  Value* wide = expanded == type.sizes ? x : b.Call("aten.expand", {x, expanded});
-  return Reshape(b, wide, flat);
-}
-
-absl::StatusOr<Value*> BatchProduct(Builder& b, Value* x, Value* y) {
+absl::StatusOr<Value*> BroadcastProduct(Builder& b, Value* x, Value* y) {
   const TensorType &left = TypeOf(x), &right = TypeOf(y);
   LATHE_ASSIGN_OR_RETURN(
       std::vector<Expr> batch,
       BroadcastBatch(b, absl::MakeConstSpan(left.sizes).subspan(0, left.rank() - 2),
                      absl::MakeConstSpan(right.sizes).subspan(0, right.rank() - 2)));
-  std::vector<Expr> sizes = batch;
-  sizes.push_back(left.sizes[left.rank() - 2]);
-  sizes.push_back(right.sizes[right.rank() - 1]);
-  Value* product = b.Call("aten.bmm", {AsBatch(b, x, batch), AsBatch(b, y, batch)});
-  if (product == nullptr || batch.size() == 1) return product;
-  return b.Call("aten._unsafe_view", {product, sizes});
+  return BatchProduct(b, x, y, batch, left.dtype);
 }
 
 absl::StatusOr<Value*> MatmulOf(Builder& b, Value* x, Value* y) {
@@ -97,7 +81,7 @@ absl::StatusOr<Value*> MatmulOf(Builder& b, Value* x, Value* y) {
   }
   if (left == 2 && right == 2) return b.Call("aten.mm", {x, y});
   if (right == 2 && IsFoldable(b, TypeOf(x))) return FoldedProduct(b, x, y);
-  return BatchProduct(b, x, y);
+  return BroadcastProduct(b, x, y);
 }
 
 Decomposed DecomposeMatmul(Builder& b, const OpArgs& args) {

@@ -1,10 +1,15 @@
 // The matrix products themselves: one extern, "gemm".
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "dtypes/base/status.h"
 #include "ir/ops/host/host_loops.h"
+#include "ir/ops/matmul/batch_product.h"
 #include "ir/ops/matmul/matmul_rows.h"
+#include "ir/ops/view/dense_strides.h"
 
 namespace lathe {
 namespace {
@@ -17,13 +22,31 @@ DType ResultDType(const OpArgs& args) {
   return args.size() > 2 ? args.OptionalDType(2).value_or(own) : own;
 }
 
-InferFunction InferProduct(int rank) {
-  return [rank](const InferContext& c) -> Types {
+// The dimensions of the result from the outermost in memory, when the call says so.
+absl::StatusOr<TensorType> InOrder(const OpArgs& args, TensorType type) {
+  if (args.size() < 4 || args.IsNone(3)) return type;
+  LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> wanted, args.ConstantInts(3));
+  std::vector<int> order(wanted.begin(), wanted.end()), sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<int> all(type.rank());
+  std::iota(all.begin(), all.end(), 0);
+  if (sorted != all) {
+    return InvalidArgument(args.schema().name, ": order is no permutation of the dimensions of ",
+                           ToString(type));
+  }
+  type.strides = StridesInOrder(type.sizes, order);
+  return type;
+}
+
+InferFunction InferProduct(int least_rank, int most_rank) {
+  return [=](const InferContext& c) -> Types {
     const TensorType &a = c.args.Type(0), &b = c.args.Type(1);
     const std::string& op = c.args.schema().name;
-    if (a.rank() != rank || b.rank() != rank) {
-      return InvalidArgument(op, ": expected two ", rank, "-D tensors, got ", ToString(a), " and ",
-                             ToString(b));
+    const int rank = a.rank();
+    if (rank < least_rank || rank > most_rank || b.rank() != rank) {
+      return InvalidArgument(op, ": expected two ", least_rank, "-D ",
+                             most_rank == least_rank ? "" : "(or more) ", "tensors, got ",
+                             ToString(a), " and ", ToString(b));
     }
     if (a.dtype != b.dtype) {
       return InvalidArgument(op, ": expected m1 and m2 to have the same dtype, but got: ",
@@ -37,12 +60,15 @@ InferFunction InferProduct(int rank) {
                              symbolic::ToString(a.sizes[rank - 1]), ", rhs ", ToString(b), " has ",
                              symbolic::ToString(b.sizes[rank - 2]));
     }
-    if (rank == 3 && differ(a.sizes[0], b.sizes[0])) {
+    for (int d = 0; d < rank - 2; ++d) {
+      if (!differ(a.sizes[d], b.sizes[d])) continue;
       return InvalidArgument(op, ": batch sizes differ: ", ToString(a), " and ", ToString(b));
     }
     std::vector<Expr> sizes(a.sizes.begin(), a.sizes.end() - 1);
     sizes.push_back(b.sizes.back());
-    return std::vector<ValueType>{ContiguousType(ResultDType(c.args), sizes, a.device)};
+    LATHE_ASSIGN_OR_RETURN(TensorType type,
+                           InOrder(c.args, ContiguousType(ResultDType(c.args), sizes, a.device)));
+    return std::vector<ValueType>{std::move(type)};
   };
 }
 
@@ -64,7 +90,8 @@ absl::StatusOr<std::vector<Lowered>> LowerProduct(const LowerContext& c) {
 template <typename T>
 void Multiply(const Tensor& a, const Tensor& b, const Tensor& out) {
   const int rank = a.rank();
-  const int64_t batch = rank == 3 ? a.sizes()[0] : 1;
+  const int64_t batch =
+      std::accumulate(a.sizes().begin(), a.sizes().end() - 2, int64_t{1}, std::multiplies<>());
   const int64_t m = a.sizes()[rank - 2], k = a.sizes()[rank - 1], n = b.sizes()[rank - 1];
   const std::vector<T> x = ToVector<T>(a), y = ToVector<T>(b);
   std::vector<T> z(batch * m * n, T(0));
@@ -95,11 +122,12 @@ absl::StatusOr<std::vector<HostValue>> EvaluateProduct(const EvaluateContext& c)
   return OneResult(out);
 }
 
-OpRow ProductRow(std::string schema, std::string doc, int rank, std::vector<std::string> samples) {
+OpRow ProductRow(std::string schema, std::string doc, int least_rank, int most_rank,
+                 std::vector<std::string> samples) {
   OpRow row;
   row.schema = std::move(schema);
   row.doc = std::move(doc);
-  row.infer = InferProduct(rank);
+  row.infer = InferProduct(least_rank, most_rank);
   row.lower = LowerProduct;
   row.evaluate = EvaluateProduct;
   row.samples = std::move(samples);
@@ -111,21 +139,24 @@ OpRow ProductRow(std::string schema, std::string doc, int rank, std::vector<std:
 std::vector<OpRow> ProductRows() {
   std::vector<OpRow> rows;
   rows.push_back(ProductRow("aten::mm(Tensor self, Tensor mat2) -> Tensor",
-                            "The product of two matrices, rounded once.", 2,
+                            "The product of two matrices, rounded once.", 2, 2,
                             {"aten.mm(f32[3, 4], f32[4, 5])", "aten.mm(f16[s0, 4], f16[4, 5])"}));
   rows.push_back(ProductRow("aten::bmm(Tensor self, Tensor mat2) -> Tensor",
-                            "Products of two batches of matrices, rounded once.", 3,
+                            "Products of two batches of matrices, rounded once.", 3, 3,
                             {"aten.bmm(f32[2, 3, 4], f32[2, 4, 5])"}));
   rows.push_back(
       ProductRow("lathe::mm(Tensor a, Tensor b, *, ScalarType? out_dtype=None) -> "
                  "Tensor",
-                 "mm whose result may keep the wider type it is summed in.", 2,
+                 "mm whose result may keep the wider type it is summed in.", 2, 2,
                  {"lathe.mm(f16[3, 4], f16[4, 5], out_dtype=f32)"}));
   rows.push_back(
-      ProductRow("lathe::bmm(Tensor a, Tensor b, *, ScalarType? out_dtype=None) -> "
-                 "Tensor",
-                 "bmm whose result may keep the wider type it is summed in.", 3,
-                 {"lathe.bmm(bf16[2, 3, 4], bf16[2, 4, 5], out_dtype=f32)"}));
+      ProductRow("lathe::bmm(Tensor a, Tensor b, *, ScalarType? out_dtype=None, int[]? order=None) "
+                 "-> Tensor",
+                 "bmm over any number of batch dimensions, whose result may keep the wider type it "
+                 "is summed in and lie in memory with its dimensions in `order`, outermost first.",
+                 3, kMaxBatchRank + 2,
+                 {"lathe.bmm(bf16[2, 3, 4], bf16[2, 4, 5], out_dtype=f32)",
+                  "lathe.bmm(f32[2, 6, 3, 4], f32[2, 6, 4, 5], order=[0, 2, 1, 3])"}));
   return rows;
 }
 

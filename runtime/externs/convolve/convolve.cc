@@ -383,13 +383,14 @@ absl::Status RunMatrixProduct(const ExternCall& call, const Geometry& g,
                               const gemm::KernelTable& table) {
   const Tensor &x = call.inputs[0], &w = call.inputs[1], &out = call.outputs[0];
   gemm::Problem p;
-  p.batch = g.batch;
+  p.batch_rank = 1;
+  p.batch_sizes = {g.batch};
   p.m = g.out_channels;
   p.n = g.out[0] * g.out[1] * g.out[2];
   p.k = g.in_channels;
-  p.a = {w.data(), *gemm::ElementOf(w.dtype()), 0, w.strides()[0], w.strides()[1]};
-  p.b = {x.data(), *gemm::ElementOf(x.dtype()), x.strides()[0], x.strides()[1], 1};
-  p.c = {out.data(), *gemm::ElementOf(out.dtype()), out.strides()[0], out.strides()[1], 1};
+  p.a = {w.data(), *gemm::ElementOf(w.dtype()), {}, w.strides()[0], w.strides()[1]};
+  p.b = {x.data(), *gemm::ElementOf(x.dtype()), {x.strides()[0]}, x.strides()[1], 1};
+  p.c = {out.data(), *gemm::ElementOf(out.dtype()), {out.strides()[0]}, out.strides()[1], 1};
   gemm::RowsDone done;
   if (call.epilogue) {
     done = [&](int64_t begin, int64_t end, int worker) {

@@ -1,7 +1,11 @@
 #include "runtime/externs/gemm/gemm.h"
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "runtime/externs/gemm/parallel.h"
@@ -23,9 +27,20 @@ constexpr int64_t kScratchColumns = 1024;
 // Packed b at a time.
 constexpr int64_t kPackedBytes = int64_t{32} << 20;
 
-char* At(const Matrix& m, int64_t batch, int64_t row, int64_t column) {
-  const int64_t element = batch * m.batch + row * m.row + column * m.column;
+char* At(const Problem& p, const Matrix& m, int64_t batch, int64_t row, int64_t column) {
+  int64_t element = row * m.row + column * m.column;
+  for (int d = p.batch_rank - 1; d > 0; --d) {
+    element += batch % p.batch_sizes[d] * m.batch[d];
+    batch /= p.batch_sizes[d];
+  }
+  element += batch * m.batch[0];
   return static_cast<char*>(m.data) + element * ElementBytes(m.type);
+}
+
+// One matrix serves every batch.
+bool IsShared(const Problem& p, const Matrix& m) {
+  return std::all_of(m.batch.begin(), m.batch.begin() + p.batch_rank,
+                     [](int64_t stride) { return stride == 0; });
 }
 
 int StripColumns(const Problem& p, const Kernels& kernels, int64_t strip) {
@@ -35,7 +50,7 @@ int StripColumns(const Problem& p, const Kernels& kernels, int64_t strip) {
 // One strip of columns of b, over all of k.
 void PackStrip(const Problem& p, const Kernels& kernels, int64_t batch, int64_t strip,
                char* target) {
-  kernels.pack_columns(p.b.type, At(p.b, batch, 0, strip * kernels.columns), p.b.column, p.b.row,
+  kernels.pack_columns(p.b.type, At(p, p.b, batch, 0, strip * kernels.columns), p.b.column, p.b.row,
                        StripColumns(p, kernels, strip), p.k, target);
 }
 
@@ -45,8 +60,8 @@ class RowCounter {
   RowCounter(const Problem& p, int64_t panels, int64_t tiles_per_panel, const RowsDone& done)
       : p_(p), panels_(panels), done_(done) {
     if (!done) return;
-    left_.reset(new std::atomic<int64_t>[static_cast<size_t>(p.batch * panels)]);
-    for (int64_t k = 0; k < p.batch * panels; ++k) left_[k].store(tiles_per_panel);
+    left_.reset(new std::atomic<int64_t>[static_cast<size_t>(p.batches() * panels)]);
+    for (int64_t k = 0; k < p.batches() * panels; ++k) left_[k].store(tiles_per_panel);
   }
   absl::Status TileDone(int64_t batch, int64_t panel, int worker) {
     if (!done_) return absl::OkStatus();
@@ -73,6 +88,7 @@ class Blocked {
         packed_b_(packed_b),
         bytes_(ElementBytes(accumulator)),
         pool_(pool),
+        batches_(p.batches()),
         panels_(CeilDiv(p.m, kPanelRows)),
         strips_(CeilDiv(p.n, kernels.columns)),
         b_in_place_(packed_b == nullptr && p.m < kFewRows && p.b.type == accumulator &&
@@ -84,21 +100,21 @@ class Blocked {
 
   absl::Status Run() {
     if (packed_b_ != nullptr) {
-      Multiply(0, p_.batch, 0, strips_, packed_b_, true);
+      Multiply(0, batches_, 0, strips_, packed_b_, true);
       return error_.status();
     }
-    const bool shared_b = p_.b.batch == 0;
+    const bool shared_b = IsShared(p_, p_.b);
     const int64_t strip_bytes = p_.k * kernels_.columns * bytes_;
     // As many whole tiles of columns as fit, then as many batches.
     const int64_t fitting = std::max<int64_t>(1, kPackedBytes / std::max<int64_t>(strip_bytes, 1));
     const int64_t chunk =
         std::min(strips_, std::max<int64_t>(1, fitting / tile_strips_) * tile_strips_);
-    const int64_t group = shared_b ? p_.batch : std::clamp<int64_t>(fitting / chunk, 1, p_.batch);
+    const int64_t group = shared_b ? batches_ : std::clamp<int64_t>(fitting / chunk, 1, batches_);
     const int64_t packed_batches = shared_b ? 1 : group;
     const Scratch packed(packed_batches * chunk * strip_bytes);
     if (packed.data() == nullptr) return OutOfMemory();
-    for (int64_t batch = 0; batch < p_.batch; batch += group) {
-      const int64_t batches = std::min(group, p_.batch - batch);
+    for (int64_t batch = 0; batch < batches_; batch += group) {
+      const int64_t batches = std::min(group, batches_ - batch);
       for (int64_t strip = 0; strip < strips_; strip += chunk) {
         const int64_t strips = std::min(chunk, strips_ - strip);
         const int64_t to_pack = shared_b ? 1 : batches;
@@ -112,7 +128,7 @@ class Blocked {
 
  private:
   void Cut() {
-    const int64_t wanted = CeilDiv(kWantedTasks, panels_ * p_.batch);
+    const int64_t wanted = CeilDiv(kWantedTasks, panels_ * batches_);
     const int64_t most = std::max<int64_t>(1, p_.n / 128);
     tile_strips_ = CeilDiv(strips_, std::min(wanted, most));
     if (!c_in_place_) {
@@ -157,7 +173,7 @@ class Blocked {
     const int64_t a_bytes = RoundUp(rows, kernels_.rows) * std::min(kDepth, p_.k) * bytes_;
     const Scratch scratch(a_bytes + (c_in_place_ ? 0 : rows * columns * bytes_));
     if (scratch.data() == nullptr) return OutOfMemory();
-    char* c = c_in_place_ ? At(p_.c, batch, row, column) : scratch.data() + a_bytes;
+    char* c = c_in_place_ ? At(p_, p_.c, batch, row, column) : scratch.data() + a_bytes;
     const int64_t c_row = c_in_place_ ? p_.c.row : columns;
     for (int64_t k = 0; k == 0 || k < p_.k; k += kDepth) {
       const int64_t depth = std::min(kDepth, p_.k - k);
@@ -166,7 +182,7 @@ class Blocked {
         const char* b = packed_b + (s * p_.k + k) * kernels_.columns * bytes_;
         int64_t b_step = kernels_.columns;
         if (b_in_place_ && Columns(strip + s) == kernels_.columns) {
-          b = At(p_.b, batch, k, column + s * kernels_.columns);
+          b = At(p_, p_.b, batch, k, column + s * kernels_.columns);
           b_step = p_.b.row;
         }
         char* c_strip = c + s * kernels_.columns * bytes_;
@@ -178,8 +194,8 @@ class Blocked {
       }
     }
     for (int64_t i = 0; !c_in_place_ && i < rows; ++i) {
-      kernels_.store(c + i * columns * bytes_, columns, p_.c.type, At(p_.c, batch, row + i, column),
-                     p_.c.column);
+      kernels_.store(c + i * columns * bytes_, columns, p_.c.type,
+                     At(p_, p_.c, batch, row + i, column), p_.c.column);
     }
     return absl::OkStatus();
   }
@@ -187,7 +203,7 @@ class Blocked {
   void PackA(int64_t batch, int64_t row, int64_t rows, int64_t k, int64_t depth, char* packed) {
     for (int64_t i = 0; i < rows; i += kernels_.rows) {
       const int count = static_cast<int>(std::min<int64_t>(kernels_.rows, rows - i));
-      kernels_.pack_rows(p_.a.type, At(p_.a, batch, row + i, k), p_.a.row, p_.a.column, count,
+      kernels_.pack_rows(p_.a.type, At(p_, p_.a, batch, row + i, k), p_.a.row, p_.a.column, count,
                          depth, packed + i * depth * bytes_);
     }
   }
@@ -197,7 +213,7 @@ class Blocked {
   const char* const packed_b_;
   const int64_t bytes_;
   ThreadPool* const pool_;
-  const int64_t panels_, strips_;
+  const int64_t batches_, panels_, strips_;
   const bool b_in_place_, c_in_place_;
   int64_t tile_strips_ = 1;
   std::unique_ptr<RowCounter> counter_;
@@ -210,14 +226,14 @@ absl::Status DotRows(const Problem& p, const Kernels& kernels, Element type, Thr
   constexpr int64_t kBlock = 64;
   const int64_t bytes = ElementBytes(type), blocks = CeilDiv(p.n, kBlock);
   const bool a_in_place = p.a.type == type && p.a.column == 1;
-  const Scratch a(a_in_place ? 0 : p.batch * p.m * p.k * bytes);
+  const Scratch a(a_in_place ? 0 : p.batches() * p.m * p.k * bytes);
   if (a.data() == nullptr) return OutOfMemory();
-  for (int64_t row = 0; !a_in_place && row < p.batch * p.m; ++row) {
-    kernels.load(p.a.type, At(p.a, row / p.m, row % p.m, 0), p.a.column, p.k,
+  for (int64_t row = 0; !a_in_place && row < p.batches() * p.m; ++row) {
+    kernels.load(p.a.type, At(p, p.a, row / p.m, row % p.m, 0), p.a.column, p.k,
                  a.data() + row * p.k * bytes);
   }
   FirstError error;
-  ForEachTask(pool, p.batch * blocks, p.m * p.k * kBlock, [&](int64_t task, int worker) {
+  ForEachTask(pool, p.batches() * blocks, p.m * p.k * kBlock, [&](int64_t task, int worker) {
     if (error.failed()) return;
     const int64_t batch = task / blocks, first = task % blocks * kBlock;
     const int64_t count = std::min(kBlock, p.n - first);
@@ -226,9 +242,9 @@ absl::Status DotRows(const Problem& p, const Kernels& kernels, Element type, Thr
       const int columns = static_cast<int>(std::min<int64_t>(kDotColumns, count - j));
       for (int64_t i = 0; i < p.m; ++i) {
         const char* row =
-            a_in_place ? At(p.a, batch, i, 0) : a.data() + (batch * p.m + i) * p.k * bytes;
-        kernels.dot(row, p.k, p.b.type, At(p.b, batch, 0, first + j), p.b.column, columns, sums);
-        kernels.store(sums, columns, p.c.type, At(p.c, batch, i, first + j), p.c.column);
+            a_in_place ? At(p, p.a, batch, i, 0) : a.data() + (batch * p.m + i) * p.k * bytes;
+        kernels.dot(row, p.k, p.b.type, At(p, p.b, batch, 0, first + j), p.b.column, columns, sums);
+        kernels.store(sums, columns, p.c.type, At(p, p.c, batch, i, first + j), p.c.column);
       }
     }
     if (block_done) error.Set(block_done(batch * p.n + first, batch * p.n + first + count, worker));
@@ -238,19 +254,42 @@ absl::Status DotRows(const Problem& p, const Kernels& kernels, Element type, Thr
 
 Matrix Transposed(const Matrix& m) { return {m.data, m.type, m.batch, m.column, m.row}; }
 
+// Drops batch dimensions of one and merges neighbours that every operand steps through evenly.
+void MergeBatches(Problem* p) {
+  int rank = 0;
+  for (int d = 0; d < p->batch_rank; ++d) {
+    const int64_t size = p->batch_sizes[d];
+    if (size == 1) continue;
+    const auto even = [&](const Matrix& m) { return m.batch[rank - 1] == m.batch[d] * size; };
+    const bool merges = rank > 0 && even(p->a) && even(p->b) && even(p->c);
+    if (!merges) ++rank;
+    p->batch_sizes[rank - 1] = merges ? p->batch_sizes[rank - 1] * size : size;
+    for (Matrix* m : {&p->a, &p->b, &p->c}) m->batch[rank - 1] = m->batch[d];
+  }
+  p->batch_rank = rank;
+  if (rank == 0) p->a.batch[0] = p->b.batch[0] = p->c.batch[0] = 0;
+}
+
 // Batches that share b and lie behind one another in a and c are rows of one product.
 Problem Collapsed(Problem p) {
-  if (p.batch > 1 && p.b.batch == 0 && p.a.batch == p.m * p.a.row && p.c.batch == p.m * p.c.row) {
-    p.m *= p.batch;
-    p.batch = 1;
+  MergeBatches(&p);
+  if (p.batch_rank == 1 && IsShared(p, p.b) && p.a.batch[0] == p.m * p.a.row &&
+      p.c.batch[0] == p.m * p.c.row) {
+    p.m *= p.batch_sizes[0];
+    p.batch_rank = 0;
+    p.a.batch[0] = p.c.batch[0] = 0;
   }
-  if (p.batch == 1) p.a.batch = p.b.batch = p.c.batch = 0;
   return p;
 }
 
 bool IsFloat(Element e) { return e <= Element::kBF16; }
 
 }  // namespace
+
+int64_t Problem::batches() const {
+  return std::accumulate(batch_sizes.begin(), batch_sizes.begin() + batch_rank, int64_t{1},
+                         std::multiplies<>());
+}
 
 std::optional<Element> ElementOf(DType dtype) {
   switch (dtype) {
@@ -333,7 +372,7 @@ const char* PackedB::Get(const Problem& p, const Kernels& kernels, int64_t accum
 absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* pool,
                  const RowsDone& done, const PackedB* packed_b) {
   Problem p = Collapsed(problem);
-  const int64_t rows = p.batch * p.m;
+  const int64_t rows = p.batches() * p.m;
   if (rows == 0) return absl::OkStatus();
   if (p.n == 0) return done ? done(0, rows, 0) : absl::OkStatus();
   const Kernels* kernels = KernelsOf(table, p.a.type, p.b.type, p.c.type);
@@ -342,7 +381,11 @@ absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* p
   for (Matrix* m : {&p.a, &p.b, &p.c}) m->type = HasBitsOf(m->type, type) ? type : m->type;
   if (p.n < kDotRows && p.a.column == 1 && p.k > 0) {
     // A matrix times few vectors: the columns of the transposed product are the rows of this one.
-    const Problem t{p.batch, p.n, p.m, p.k, Transposed(p.b), Transposed(p.a), Transposed(p.c)};
+    Problem t = p;
+    std::swap(t.m, t.n);
+    t.a = Transposed(p.b);
+    t.b = Transposed(p.a);
+    t.c = Transposed(p.c);
     return DotRows(t, *kernels, type, pool, done);
   }
   if (p.m < kDotRows && p.b.row == 1 && p.k > 0) {
@@ -350,7 +393,7 @@ absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* p
     return done ? done(0, rows, 0) : absl::OkStatus();
   }
   const char* packed = nullptr;
-  if (packed_b != nullptr && p.b.batch == 0) {
+  if (packed_b != nullptr && IsShared(p, p.b)) {
     packed = packed_b->Get(p, *kernels, ElementBytes(type), pool);
   }
   return Blocked(p, *kernels, type, pool, done, packed).Run();

@@ -3,6 +3,7 @@
 
 // c[b] = a[b] * b[b] for every batch b, any strides, cut into tiles by the sizes alone.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,16 +18,25 @@
 
 namespace lathe::gemm {
 
-// Strides in elements.
+// Batches may have several dimensions, outermost first; those that all three operands step through
+// evenly are merged into one, so few remain.
+inline constexpr int kMaxBatchRank = 6;
+using BatchSizes = std::array<int64_t, kMaxBatchRank>;
+
+// Strides in elements; 0 over a batch dimension that one matrix serves.
 struct Matrix {
   void* data = nullptr;
   Element type = Element::kF32;
-  int64_t batch = 0, row = 0, column = 0;
+  BatchSizes batch = {};
+  int64_t row = 0, column = 0;
 };
 
 struct Problem {
-  int64_t batch = 1, m = 0, n = 0, k = 0;
+  int batch_rank = 0;
+  BatchSizes batch_sizes = {};
+  int64_t m = 0, n = 0, k = 0;
   Matrix a, b, c;
+  int64_t batches() const;
 };
 
 // Rows [begin, end) of c, batch * m of them, are final.

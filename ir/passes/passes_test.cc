@@ -145,5 +145,30 @@ TEST(Pipeline, TracesEachPassBeforeAndAfter) {
   EXPECT_TRUE(absl::StrContains(sink.records[1], "after_cse"));
 }
 
+TEST(FoldConstants, WeightsThatNoCallChanges) {
+  // A batch norm's scale; a counter that the call writes back, and a view of its storage.
+  constexpr char kText[] = R"(
+graph @f(%x: f32[2], %var: f32[2] = weight("var"), %count: f32[2] = weight("count"),
+         %seen: f32[2] = weight("seen")) {
+  %a = aten.add.Scalar(%var, 1.0)
+  %scale = aten.rsqrt(%a)
+  %y = aten.mul.Tensor(%x, %scale)
+  %more = aten.add.Scalar(%seen, 1.0)
+  %z = aten.mul.Tensor(%y, %more)
+  %kept = aten.add_.Scalar(%count, 1.0)
+  return %z
+})";
+  Program program = *ParseProgram(kText, OpRegistry::Builtin());
+  program.weights["var"] = Tensor::FromSpan<float>({2}, {3, 15});
+  program.weights["count"] = Tensor::FromSpan<float>({2}, {0, 1});
+  program.weights["seen"] = program.weights["count"];
+  const absl::Status status = RunPasses(program, OpRegistry::Builtin(), InferencePasses());
+  ASSERT_TRUE(status.ok()) << Describe(status);
+  const std::string printed = PrintProgram(program);
+  EXPECT_TRUE(absl::StrContains(printed, "constant(f32[2], [0.5, 0.25])")) << printed;
+  EXPECT_FALSE(absl::StrContains(printed, "rsqrt")) << printed;
+  EXPECT_TRUE(absl::StrContains(printed, "aten.add.Scalar(%seen, 1.0)")) << printed;
+}
+
 }  // namespace
 }  // namespace lathe

@@ -111,5 +111,33 @@ TEST(Schedule, DifferentRowsAreTwoKernels) {
   })");
 }
 
+TEST(Schedule, TwoGatesOfOneProductAreOneKernel) {
+  ExpectKernels(1, R"(graph @f(%x: f32[4, 30], %h: f32[4, 10]) {
+    %a = aten.slice.Tensor(%x, 1, 0, 10)
+    %b = aten.slice.Tensor(%x, 1, 10, 20)
+    %r = aten.sigmoid(%a)
+    %z = aten.sigmoid(%b)
+    %rh = aten.mul.Tensor(%r, %h)
+    %zh = aten.mul.Tensor(%z, %rh)
+    return %rh, %zh
+  })");
+}
+
+TEST(Schedule, HeadsOfAttentionAreNotCopied) {
+  // One kernel, the softmax: neither the heads nor the result are copied.
+  ExpectKernels(1, R"(graph @f(%q: f32[2, 5, 24], %k: f32[2, 7, 24], %v: f32[2, 7, 24]) {
+    %q1 = aten.view(%q, [2, 5, 3, 8])
+    %q2 = aten.transpose.int(%q1, 1, 2)
+    %k1 = aten.view(%k, [2, 7, 3, 8])
+    %k2 = aten.transpose.int(%k1, 1, 2)
+    %v1 = aten.view(%v, [2, 7, 3, 8])
+    %v2 = aten.transpose.int(%v1, 1, 2)
+    %o = aten.scaled_dot_product_attention(%q2, %k2, %v2)
+    %o1 = aten.transpose.int(%o, 1, 2)
+    %o2 = aten.view(%o1, [2, 5, 24])
+    return %o2
+  })");
+}
+
 }  // namespace
 }  // namespace lathe

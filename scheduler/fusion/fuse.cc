@@ -116,7 +116,7 @@ class Fuser {
   }
 
   // Groups that produce what the node reads (the latest first), then the last group that reads one
-  // of the same buffers.
+  // of the same buffers: at the same elements, or both at others (two gates of one product).
   std::vector<int> Candidates(const NodeAccess& access, int order) const {
     std::vector<int> result;
     const auto add = [&](int group) {
@@ -128,8 +128,9 @@ class Fuser {
       if (producer != loops_.index.end()) add(fusion_.group_of[producer->second]);
     }
     for (const Read& read : access.reads) {
-      auto reader = last_reader_.find(read.root);
-      if (reader != last_reader_.end() && read.prefix >= 0) add(reader->second);
+      const auto& readers = read.prefix >= 0 ? last_reader_ : last_reader_of_others_;
+      auto reader = readers.find(read.root);
+      if (reader != readers.end()) add(reader->second);
     }
     std::sort(result.begin(), result.end(),
               [&](int a, int b) { return fusion_.groups[a].order > fusion_.groups[b].order; });
@@ -273,7 +274,10 @@ class Fuser {
     fusion_.group_of[n] = index;
     fusion_.level_of[n] = level;
     fusion_.order_of[loops_.nodes[n].value] = fusion_.groups[index].order;
-    for (const Read& read : fusion_.access_of[n].reads) last_reader_[read.root] = index;
+    for (const Read& read : fusion_.access_of[n].reads) {
+      last_reader_[read.root] = index;
+      if (read.prefix < 0) last_reader_of_others_[read.root] = index;
+    }
   }
 
   std::string GroupName(int index) const {
@@ -285,6 +289,7 @@ class Fuser {
   Fusion fusion_;
   int last_order_ = 0;
   absl::flat_hash_map<const Value*, int> last_reader_;
+  absl::flat_hash_map<const Value*, int> last_reader_of_others_;  // at elements of its own choice
 };
 
 }  // namespace

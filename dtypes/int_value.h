@@ -74,7 +74,7 @@ class SizedInt {
     return SizedInt(kIsSigned ? uint64_t{1} << (kBits - 1) : uint64_t{0});
   }
   static constexpr SizedInt Max() {
-    return SizedInt(~uint64_t{0} >> (64 - kBits + (kIsSigned ? 1 : 0)));
+    return SizedInt(~uint64_t{0} >> (64 - kBits) >> (kIsSigned ? 1 : 0));
   }
 
   constexpr Storage value() const { return value_; }

@@ -15,6 +15,7 @@
 #include "codegen/cache/kernel_cache.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/plan/emit_plan.h"
+#include "codegen/plan/memory_report.h"
 #include "codegen/tile/tile.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
@@ -25,7 +26,6 @@
 #include "ir/reference/evaluator.h"
 #include "ir/text/parser.h"
 #include "ir/text/printer.h"
-#include "runtime/abi/memory_packing.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
@@ -188,19 +188,10 @@ std::string ScheduleText(const EmittedPlan& emitted) {
   return text;
 }
 
-// Sizes with the hints of the export: what the arena of one call would be.
-std::string MemoryText(const Plan& plan) {
-  std::string text;
-  for (const PlanStep& step : plan.steps) {
-    const auto* reserve = std::get_if<ReserveStep>(&step);
-    if (reserve == nullptr || reserve->pieces.empty()) continue;
-    absl::StrAppend(&text, "arena of ", reserve->pieces.size(), " buffers\n");
-    for (const ReserveStep::Piece& piece : reserve->pieces) {
-      absl::StrAppend(&text, "  storage ", piece.storage, " bytes r", piece.size_bytes, " live ",
-                      piece.first_step, "..", piece.last_step, "\n");
-    }
-  }
-  return text;
+// What the arena of one call would be.
+std::string MemoryText(const Executable::Impl& impl) {
+  const absl::StatusOr<MemoryReport> report = ReportMemory(impl.emitted.plan, impl.program);
+  return report.ok() ? ToString(*report) : absl::StrCat(report.status().message(), "\n");
 }
 
 std::string JsonText(absl::string_view text) {
@@ -255,7 +246,7 @@ void TraceCompilation(const Executable::Impl& impl) {
   trace->Record("inductor_post_grad_graph", "{}", PrintProgram(impl.program));
   trace->Artifact("lathe_schedule", "string", ScheduleText(impl.emitted));
   trace->Artifact("lathe_plan", "string", ToString(impl.emitted.plan));
-  trace->Artifact("lathe_memory", "string", MemoryText(impl.emitted.plan));
+  trace->Artifact("lathe_memory", "string", MemoryText(impl));
   trace->Record("inductor_output_code", "{\"filename\": \"kernels\"}", KernelText(impl.emitted));
 }
 
@@ -390,7 +381,7 @@ absl::StatusOr<std::string> Executable::Stage(absl::string_view stage) const {
   if (stage == "loops") return KernelText(impl_->emitted);
   if (stage == "schedule") return ScheduleText(impl_->emitted);
   if (stage == "plan") return ToString(impl_->emitted.plan);
-  if (stage == "memory") return MemoryText(impl_->emitted.plan);
+  if (stage == "memory") return MemoryText(*impl_);
   if (stage == "code") return CodeText(impl_->emitted);
   return NotFound("no stage ", stage,
                   "; there are import, decomposed, loops, schedule, code, plan, memory");

@@ -1,5 +1,5 @@
-// Every model in third_party/models is scheduled into valid kernels, and into no more of them than
-// stated in kernel_counts.txt.
+// Every model in third_party/models is scheduled into valid kernels, into no more of them than
+// stated in kernel_counts.txt, and into little more memory than is live at one time.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 
 #include "capture/pt2/load_pt2.h"
 #include "codegen/plan/emit_plan.h"
+#include "codegen/plan/memory_report.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/registry.h"
 #include "ir/passes/pipeline.h"
@@ -72,6 +73,12 @@ TEST_P(ScheduleModels, IntoValidKernels) {
   ASSERT_TRUE(limits.count(name)) << name << " makes " << kernels << " kernels";
   EXPECT_LE(kernels, limits.at(name));
   EXPECT_EQ(opaque, 0) << "a node runs by its reference evaluation";
+  const absl::StatusOr<MemoryReport> memory = ReportMemory(emitted->plan, *program);
+  ASSERT_TRUE(memory.ok()) << Describe(memory.status());
+  for (const ArenaReport& arena : memory->arenas) {
+    EXPECT_LE(static_cast<double>(arena.peak_bytes), 1.15 * static_cast<double>(arena.live_bytes))
+        << ToString(*memory);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ScheduleModels, testing::ValuesIn(ModelPaths()),

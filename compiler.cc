@@ -241,7 +241,8 @@ void TraceMetrics(const Executable::Impl& impl) {
 void TraceCompilation(const Executable::Impl& impl) {
   TraceSink* trace = ActiveTrace();
   if (trace == nullptr) return;
-  trace->Record("exported_program", "{}", PrintProgram(impl.source));
+  trace->Record("exported_program", "{}", PrintProgram(impl.source));  // for tlparse --export
+  trace->Artifact("exported_program", "string", PrintProgram(impl.source));
   trace->Record("dynamo_guards", "{}", GuardsJson(impl.program));
   trace->Record("inductor_post_grad_graph", "{}", PrintProgram(impl.program));
   trace->Artifact("lathe_schedule", "string", ScheduleText(impl.emitted));

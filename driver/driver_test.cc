@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "driver/arguments.h"
 #include "driver/check_outputs.h"
 #include "driver/claims.h"
@@ -11,6 +12,7 @@
 #include "driver/reduce_program.h"
 #include "driver/tensor_files.h"
 #include "driver/user_inputs.h"
+#include "driver/verify_run.h"
 #include "gtest/gtest.h"
 #include "ir/ops/registry.h"
 #include "ir/text/parser.h"
@@ -224,6 +226,39 @@ TEST(ReduceProgram, KeepsWhatShowsTheFault) {
   auto never = [](const Program&) -> absl::StatusOr<bool> { return false; };
   EXPECT_EQ(ReduceProgram(*program, OpRegistry::Builtin(), never).status().message(),
             "the program as given does not pass the check");
+}
+
+TEST(VerifyRun, NamesTheFirstNodeThatDiffers) {
+  // An operator whose kernel and reference disagree on negative numbers.
+  OpRow wrong = *OpRegistry::Builtin().Find("aten.relu");
+  wrong.schema = "my::relu(Tensor self) -> Tensor";
+  wrong.evaluate = OpRegistry::Builtin().Find("aten.abs")->evaluate;
+  const absl::StatusOr<OpRegistry> ops = OpRegistry::Builtin().With({wrong});
+  ASSERT_TRUE(ops.ok()) << ops.status();
+  absl::StatusOr<Program> program = ParseProgram(
+      R"(graph @f(%x: f32[s0]) {
+        %a = aten.exp(%x)
+        %b = my.relu(%x)
+        %c = aten.add.Tensor(%a, %b)
+        %d = aten.sum(%c)
+        return %d
+      })",
+      *ops);
+  ASSERT_TRUE(program.ok()) << program.status();
+  CompileOptions options{.tier = Tier::kTile, .registry = &*ops};
+  const std::vector<Value> good = {F32({3}, {0, 1, 2})}, bad = {F32({3}, {0, -1, 2})};
+  absl::StatusOr<Verification> v = VerifyRun(*program, options, good, /*each=*/true);
+  ASSERT_TRUE(v.ok()) << v.status();
+  EXPECT_EQ(v->first_difference, "");
+  EXPECT_EQ(v->compared, 4);
+  v = VerifyRun(*program, options, bad, /*each=*/true);
+  ASSERT_TRUE(v.ok()) << v.status();
+  EXPECT_TRUE(absl::StartsWith(v->first_difference, "%b = my.relu: 1 of 3")) << v->first_difference;
+  // At kernel borders only the sum is there to be compared.
+  v = VerifyRun(*program, options, bad, /*each=*/false);
+  ASSERT_TRUE(v.ok()) << v.status();
+  EXPECT_EQ(v->compared, 1);
+  EXPECT_TRUE(absl::StartsWith(v->first_difference, "%d = aten.sum")) << v->first_difference;
 }
 
 }  // namespace

@@ -42,6 +42,11 @@ expect 2 "" "tier must be" run $models/mlp.pt2 --tier fast
 expect 0 '^x changed to f32\[4, 6\]' "" run $models/views_mutation.pt2 -i x=4x6xf32=1
 expect 0 '^\{"outputs": \[\{"dtype": "f32", "sizes": \[2, 32\]' "" \
   run $models/mlp.pt2 -i input=2x64xf32=0.5 --json
+expect 0 '^f32' "verify: [0-9]+ values at kernel borders agree" \
+  run $models/hf_llama.pt2 -i $models/hf_llama.io.safetensors --verify
+expect 0 '^f32' "verify: [0-9]+ values agree" \
+  run $models/mlp.pt2 -i input=2x64xf32=0.5 --verify=each
+expect 2 "" "verify takes" run $models/mlp.pt2 -i input=2x64xf32=0.5 --verify=frob
 expect 0 "" "" run $models/mlp.pt2 -i $models/mlp.io.safetensors -o "$tmp/out.safetensors"
 [[ -s $tmp/out.safetensors ]] || { echo "no output file"; failures=$((failures + 1)); }
 

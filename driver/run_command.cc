@@ -11,6 +11,7 @@
 #include "driver/print_value.h"
 #include "driver/tensor_files.h"
 #include "driver/user_inputs.h"
+#include "driver/verify_run.h"
 #include "dtypes/base/status.h"
 
 namespace lathe::driver {
@@ -18,7 +19,7 @@ namespace {
 
 constexpr char kUsage[] =
     "MODEL [-i INPUT]... [-o OUT.safetensors] [--device cpu] [--tier auto|tile|native|reference] "
-    "[--threads N] [--strict] [--trace DIR] [--json]";
+    "[--threads N] [--numerics eager] [--verify[=each]] [--strict] [--trace DIR] [--json]";
 
 // Whether the call changed a tensor: bit for bit, so a NaN that stays is no change.
 bool Changed(const Value& before, const Value& after) {
@@ -64,11 +65,30 @@ void PrintJson(const Outcome& outcome, const CompileReport& report) {
   printf("%s\n", whole.Text().c_str());
 }
 
+// 0 when the compiled program agrees with the reference, else 1; one line on stderr.
+absl::StatusOr<int> Verify(const Program& program, const CompileOptions& options,
+                           const std::vector<Value>& inputs, const std::string& mode) {
+  if (!mode.empty() && mode != "each") {
+    return InvalidArgument("--verify takes nothing or each, not '", mode, "'");
+  }
+  LATHE_ASSIGN_OR_RETURN(Verification verified,
+                         VerifyRun(program, options, inputs, mode == "each"));
+  if (!verified.first_difference.empty()) {
+    fprintf(stderr, "lathe: verify: the first value that differs from the reference: %s\n",
+            verified.first_difference.c_str());
+    return 1;
+  }
+  fprintf(stderr, "lathe: verify: %lld values %sagree with the reference\n",
+          static_cast<long long>(verified.compared), mode.empty() ? "at kernel borders " : "");
+  return 0;
+}
+
 absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   LATHE_ASSIGN_OR_RETURN(
       Arguments arguments,
       Arguments::Parse(words, WithCompileFlags({{"input", Option::kRepeated, "i"},
-                                                {"output", Option::kValue, "o"}})));
+                                                {"output", Option::kValue, "o"},
+                                                {"verify", Option::kOptionalValue}})));
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(1, 1, absl::StrCat("lathe run ", kUsage)));
   LATHE_ASSIGN_OR_RETURN(CompileOptions options, OptionsForOneCall(arguments));
   OpenTrace trace;
@@ -76,6 +96,10 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   LATHE_ASSIGN_OR_RETURN(Program program, LoadProgram(arguments.positional()[0]));
   std::vector<UserInput> names = UserInputsOf(program);
   LATHE_ASSIGN_OR_RETURN(std::vector<Value> inputs, BindInputs(names, arguments.Values("input")));
+  int verified = 0;
+  if (std::optional<std::string> mode = arguments.Value("verify")) {
+    LATHE_ASSIGN_OR_RETURN(verified, Verify(program, options, inputs, *mode));
+  }
   LATHE_ASSIGN_OR_RETURN(Executable executable, Compile(program, options));
   PrintFallbacks(executable.report());
   std::vector<Value> before = CloneValues(inputs);
@@ -92,7 +116,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   } else if (!arguments.Has("output")) {
     Print(outcome);
   }
-  return 0;
+  return verified;
 }
 
 }  // namespace

@@ -76,19 +76,21 @@ class PhaseTimer {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// Text may name operators that the table lacks; here they are all reported at once.
-absl::Status ResolveRest(Graph& graph, const OpRegistry& registry) {
-  for (const Node* node : graph.nodes()) {
-    if (node->row == nullptr) return ResolveGraph(graph, registry);
-  }
-  return absl::OkStatus();
-}
-
 // A private copy of the program: passes rewrite its graph.
 Program CopyOf(const Program& program) {
   Program copy = program;
   copy.main = program.main->Clone();
   return copy;
+}
+
+// Text may name operators that the table lacks; here they are all reported at once.
+absl::Status ResolveRest(Program* program, const OpRegistry& registry) {
+  for (const Node* node = program->main->first(); node != nullptr; node = node->next) {
+    if (node->row != nullptr) continue;
+    *program = CopyOf(*program);
+    return ResolveGraph(*program->main, registry);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> ReadText(const std::string& path) {
@@ -406,11 +408,11 @@ absl::StatusOr<Executable> Compile(const Program& program, const CompileOptions&
   }
   auto impl = std::make_unique<Executable::Impl>();
   impl->options = options;
-  impl->source = CopyOf(program);
+  impl->source = program;  // shared: nothing changes it from here on
   impl->report.tier = std::string(TierName(options.tier));
   impl->report.nodes_imported = program.main->node_count();
   const OpRegistry& ops = options.registry != nullptr ? *options.registry : OpRegistry::Builtin();
-  LATHE_RETURN_IF_ERROR(ResolveRest(*impl->source.main, ops));
+  LATHE_RETURN_IF_ERROR(ResolveRest(&impl->source, ops));
   if (options.tier == Tier::kReference) return Executable(std::move(impl));
   impl->program = CopyOf(impl->source);
   {

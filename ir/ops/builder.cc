@@ -37,6 +37,10 @@ std::vector<Value*> Builder::CallMany(absl::string_view op, std::vector<CallArgu
     Fail(bound.status());
     return {};
   }
+  if (inline_composites_ && row->composite && row->decompose) {
+    if (std::optional<std::vector<Value*>> values = Inline(*row, *bound)) return *values;
+    if (!status_.ok()) return {};
+  }
   if (!row->infer) {
     Fail(Unimplemented(op, ": has no rule for its result types"));
     return {};
@@ -52,6 +56,25 @@ std::vector<Value*> Builder::CallMany(absl::string_view op, std::vector<CallArgu
   node->row = row;
   node->origin = origin_;
   return node->results;
+}
+
+std::optional<std::vector<Value*>> Builder::Inline(const OpRow& row,
+                                                   const std::vector<Argument>& bound) {
+  // Decompositions of decompositions: a row that reaches itself would never end.
+  constexpr int kDepthLimit = 64;
+  if (depth_ == kDepthLimit) Fail(Internal(row.parsed.name, ": its decomposition never ends"));
+  if (!status_.ok()) return std::nullopt;
+  ++depth_;
+  absl::StatusOr<std::vector<Argument>> results = row.decompose(*this, OpArgs(row.parsed, bound));
+  --depth_;
+  if (!results.ok()) Fail(AtNode(results.status(), row.parsed.name, origin_.source));
+  if (!status_.ok()) return std::nullopt;
+  std::vector<Value*> values;
+  for (const Argument& result : *results) {
+    if (!result.is_value() || result.value() == nullptr) return std::nullopt;
+    values.push_back(result.value());
+  }
+  return values;
 }
 
 }  // namespace lathe

@@ -9,6 +9,7 @@
 // The first error is kept and returned by status(); later calls on poisoned values do nothing and
 // give nullptr.
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,8 @@ class Builder {
   // New nodes go before `node` (nullptr: at the end) and carry `origin`.
   void SetInsertionPoint(Node* node) { before_ = node; }
   void SetOrigin(Origin origin) { origin_ = std::move(origin); }
+  // Calls of composite operators become the nodes of their decompositions at once.
+  void InlineComposites() { inline_composites_ = true; }
 
   // Positional arguments, then named ones. The first result; nullptr after an error.
   Value* Call(absl::string_view op, std::vector<CallArgument> arguments,
@@ -63,11 +66,16 @@ class Builder {
   const absl::Status& status() const { return status_; }
 
  private:
+  // The values of the row's decomposition; nullopt when one of them is no value.
+  std::optional<std::vector<Value*>> Inline(const OpRow& row, const std::vector<Argument>& bound);
+
   Graph& graph_;
   const OpRegistry& registry_;
   ShapeEnv& shapes_;
   Node* before_ = nullptr;
   Origin origin_;
+  bool inline_composites_ = false;
+  int depth_ = 0;  // of composites being inlined
   absl::Status status_;
 };
 

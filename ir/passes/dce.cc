@@ -40,10 +40,10 @@ void CollectUnbacked(const Argument& argument, Symbols& symbols) {
 
 class DeadCode {
  public:
-  explicit DeadCode(Graph& graph) : graph_(graph) {}
+  DeadCode(Graph& graph, bool has_unbacked) : graph_(graph), has_unbacked_(has_unbacked) {}
 
   bool Run() {
-    FindBinders();
+    if (has_unbacked_) FindBinders();
     for (const Argument& output : graph_.outputs()) Need(output);
     bool changed = false;
     std::vector<Node*> nodes = graph_.nodes();
@@ -86,6 +86,7 @@ class DeadCode {
   }
 
   void NeedAll(const Node& node) {
+    if (!has_unbacked_) return;
     for (const Argument& argument : node.arguments) Need(argument);
     Symbols symbols;
     for (const Value* result : node.results) CollectUnbacked(result->type, symbols);
@@ -98,9 +99,17 @@ class DeadCode {
   }
 
   Graph& graph_;
+  const bool has_unbacked_;
   absl::flat_hash_map<const Node*, Symbols> binds_;
   absl::flat_hash_set<Expr> needed_;
 };
+
+bool HasUnbacked(const ShapeEnv& shapes) {
+  const std::vector<Expr>& symbols = shapes.symbols();
+  return std::any_of(symbols.begin(), symbols.end(), [](const Expr& symbol) {
+    return symbol.symbol_kind() == symbolic::SymbolKind::kUnbacked;
+  });
+}
 
 }  // namespace
 
@@ -108,7 +117,10 @@ Pass DcePass() {
   return {"dce", "erases nodes whose results nobody uses",
           [](Program& program, const OpRegistry&) -> absl::StatusOr<bool> {
             bool changed = false;
-            for (Graph* graph : AllGraphs(program)) changed |= DeadCode(*graph).Run();
+            const bool has_unbacked = HasUnbacked(*program.shapes);
+            for (Graph* graph : AllGraphs(program)) {
+              changed |= DeadCode(*graph, has_unbacked).Run();
+            }
             return changed;
           }};
 }

@@ -61,6 +61,7 @@ class Decomposer {
     Builder builder(graph_, registry_, shapes_);
     builder.SetInsertionPoint(node);
     builder.SetOrigin(node->origin);
+    if (keep_views_) builder.InlineComposites();
     absl::StatusOr<std::vector<Argument>> results =
         node->row->decompose(builder, OpArgs(node->row->parsed, node->arguments));
     LATHE_RETURN_IF_ERROR(builder.status());

@@ -55,11 +55,13 @@ absl::Status RunPass(Program& program, const OpRegistry& registry, const Pass& p
 
 std::vector<Pass> FunctionalizingPasses() {
   return {
-      InferTypesPass(),           // one way to write each type: all below compare them
       InlineWrappersPass(),       // bodies join the graph that the others see
       DecomposeCompositesPass(),  // before functionalize, which must see the views inside
+      InferTypesPass(),           // one way to write each type: all below compare them; composites,
+                                  // which are slow to infer, are gone
       FunctionalizePass(),        // all below read and merge values: none may change in place
-      RemoveNoopsPass(),         DcePass(),
+      RemoveNoopsPass(),
+      DcePass(),
   };
 }
 
@@ -77,8 +79,14 @@ std::vector<Pass> InferencePasses() {
 }
 
 std::vector<Pass> AllPasses() {
-  return {InferTypesPass(),  InlineWrappersPass(), DecomposeCompositesPass(), FunctionalizePass(),
-          RemoveNoopsPass(), DecomposePass(),      FoldConstantsPass(),       CsePass(),
+  return {InlineWrappersPass(),
+          DecomposeCompositesPass(),
+          InferTypesPass(),
+          FunctionalizePass(),
+          RemoveNoopsPass(),
+          DecomposePass(),
+          FoldConstantsPass(),
+          CsePass(),
           DcePass()};
 }
 

@@ -10,7 +10,9 @@
 #include "dtypes/base/status.h"
 #include "dtypes/convert_kernels.h"
 #include "dtypes/convert_plan.h"
+#include "dtypes/convert_testing.h"
 #include "dtypes/packing.h"
+#include "dtypes/stream_kernels.h"
 #include "dtypes/sub_byte.h"
 #include "hwy/cache_control.h"
 
@@ -26,12 +28,15 @@ using convert_internal::Unpacked;
 // A block's intermediate values stay in the first-level cache. A multiple of 8, so that a block of
 // packed elements starts at a byte.
 constexpr int64_t kBlock = 1024;
+// Shorter for results that go past the caches: the stores of one leave the processor while the next
+// is computed.
+constexpr int64_t kStreamedBlock = 256;
 struct alignas(64) Buffer {
   uint8_t bytes[kBlock * 8];
 };
 
 // Results larger than this go past the caches: nothing that reads them soon would find them there.
-constexpr int64_t kStreamedBytes = int64_t{16} << 20;
+int64_t streamed_bytes = kDefaultStreamedBytes;
 
 int64_t BytesOf(DType dtype, int64_t count) { return count * (BitWidth(dtype) / 8); }
 
@@ -52,11 +57,14 @@ class RealConversion {
     if (!IsSubByte(from_)) src += BytesOf(from_, src_first), src_first = 0;
     if (!IsSubByte(to_)) dst += BytesOf(to_, dst_first), dst_first = 0;
     const int64_t head = HeadBeforeStreaming(dst, dst_first, count);
-    int64_t n = kBlock;
-    if (head > 0) n = head;
+    const int64_t block = head >= 0 ? kStreamedBlock : kBlock;
+    int64_t n = head > 0 ? head : block;
     // Blocks of a packed target start at a byte, so the first may be shorter.
     if (head < 0 && IsSubByte(to_)) n -= dst_first % 8;
-    for (int64_t k = 0; k < count; k += n, n = kBlock) {
+    for (int64_t k = 0; k < count; k += n, n = block) {
+      if (k == std::max<int64_t>(head, 0) && head >= 0) {
+        k += RunStream(src, src_first + k, dst, dst_first + k, count - k);
+      }
       n = std::min(n, count - k);
       const std::optional<int64_t> misfit = RunBlock(src, src_first + k, dst, dst_first + k, n,
                                                      /*streams=*/head >= 0 && k >= head);
@@ -67,6 +75,13 @@ class RealConversion {
   }
 
  private:
+  // Whether a mode's step stands between the types.
+  bool Adjusts() const {
+    for (int i = 0; i < plan_.count; ++i) {
+      if (plan_.steps[i].loop == nullptr) return true;
+    }
+    return false;
+  }
   bool Checks() const {
     for (int i = 0; i < plan_.count; ++i) {
       if (plan_.steps[i].fits != nullptr || plan_.steps[i].are_bits != nullptr) return true;
@@ -94,13 +109,32 @@ class RealConversion {
   // the caches, or never gets there.
   int64_t HeadBeforeStreaming(const uint8_t* dst, int64_t dst_first, int64_t count) const {
     const int width = BitWidth(to_);
-    if (count / 8 * width < kStreamedBytes) return -1;
+    if (count / 8 * width < streamed_bytes) return -1;
     const int64_t first_bit =
         static_cast<int64_t>(reinterpret_cast<uintptr_t>(dst) % 64 * 8) + dst_first % 512 * width;
     for (int64_t head = 0; head < 512; ++head) {
       if ((first_bit + head * width) % 512 == 0) return head;
     }
     return -1;
+  }
+
+  // In one pass, where there is a loop for that. Returns how many elements it took, of a target at
+  // a multiple of 64 bytes.
+  int64_t RunStream(const uint8_t* src, int64_t src_first, uint8_t* dst, int64_t dst_first,
+                    int64_t count) const {
+    convert_internal::StreamLoop loop = nullptr;
+    if (entry_bytes_ != 0) {
+      loop = convert_internal::FindLookUpStream(from_, entry_bytes_);
+    } else if (!Adjusts()) {
+      loop = convert_internal::FindStreamLoop(from_, to_);
+    }
+    const int64_t n = (count - convert_internal::kStreamSlack) / convert_internal::kStreamUnit *
+                      convert_internal::kStreamUnit;
+    if (loop == nullptr || n <= 0) return 0;
+    const BitPlace from = PlaceOf(BitWidth(from_), src_first);
+    const BitPlace to = PlaceOf(BitWidth(to_), dst_first);
+    loop({src + from.byte, from.shift, table_, dst + to.byte, n});
+    return n;
   }
 
   std::optional<int64_t> RunBlock(const uint8_t* src, int64_t src_first, uint8_t* dst,
@@ -338,6 +372,8 @@ absl::Status DoesNotFit(const void* from, DType from_dtype, int64_t first, int64
 }
 
 }  // namespace
+
+void SetStreamedBytesForTest(int64_t bytes) { streamed_bytes = bytes; }
 
 absl::Status ConvertBuffer(const void* from, DType from_dtype, int64_t from_first, void* to,
                            DType to_dtype, int64_t to_first, int64_t count, ConvertMode mode) {

@@ -13,6 +13,7 @@
 #define HWY_TARGET_INCLUDE "dtypes/convert_kernels.cc"
 #include "hwy/foreach_target.h"
 // After it.
+#include "dtypes/small_float_loops-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -56,14 +57,6 @@ struct IsTrue {
   static uint8_t Apply(From x) {
     return x != From{0};
   }
-};
-template <class Small>
-struct Decode {
-  static float Apply(decltype(Small::bits) bits) { return Small{bits}.ToFloat(); }
-};
-template <class Small>
-struct Encode {
-  static decltype(Small::bits) Apply(float x) { return Small::FromFloat(x).bits; }
 };
 struct ToOdd {
   template <class From>
@@ -192,8 +185,6 @@ void Stream(const void* in, void* out, int64_t bytes) {
   std::memcpy(out, in, static_cast<size_t>(bytes));
 }
 #else
-namespace hn = hwy::HWY_NAMESPACE;
-
 void LookUp(const uint8_t* in, const uint8_t* table, int entry_bytes, void* out, int64_t count) {
   const hn::FixedTag<uint8_t, 16> d;
   const auto low = hn::LoadU(d, table), high = hn::LoadU(d, table + 16 * (entry_bytes - 1));
@@ -234,7 +225,9 @@ constexpr int Index(DType dtype) { return static_cast<int>(dtype); }
 template <class From>
 void AddToInteger(Loops& loops, DType from, DType to) {
   const auto add = [&]<class To>(To) {
-    if constexpr (std::is_floating_point_v<From>) {
+    if constexpr (std::is_same_v<From, float> && sizeof(To) < 8) {
+      return F32ToInteger<To>;
+    } else if constexpr (std::is_floating_point_v<From>) {
       return FloatToInteger<From, To>;
     } else {
       return Map<From, To, Cast<To>>;
@@ -279,9 +272,8 @@ void AddCarrier(Loops& loops, DType from) {
 
 template <class Small>
 void AddSmall(Loops& loops, DType dtype) {
-  using Bits = decltype(Small::bits);
-  loops.widen[Index(dtype)] = Map<Bits, float, Decode<Small>>;
-  loops.narrow[Index(dtype)] = Map<float, Bits, Encode<Small>>;
+  loops.widen[Index(dtype)] = RunVectors<DecodeVector<Small>>;
+  loops.narrow[Index(dtype)] = RunVectors<EncodeVector<Small>>;
 }
 
 Loops MakeLoops() {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "codegen/cpu/kernel_text.h"
+#include "codegen/cpu/memory_hints.h"
 #include "codegen/cpu/stage_emitter.h"
 #include "codegen/cpu/stage_plan.h"
 #include "dtypes/base/status.h"
@@ -25,6 +26,7 @@ class KernelEmitter {
     EmittedKernel kernel;
     kernel.name = KernelName(spec_);
     LATHE_ASSIGN_OR_RETURN(std::string sizes, Sizes());
+    LATHE_ASSIGN_OR_RETURN(hints_, HintsFor(spec_, target_.vector_bytes, names_));
     LATHE_ASSIGN_OR_RETURN(std::string stages, Stages(kernel.parts));
     for (size_t k = 0; k < spec_.locals.size(); ++k) AddLocalArray(k);
     const std::string declaration = "extern \"C\" __attribute__((visibility(\"default\"))) ";
@@ -34,7 +36,7 @@ class KernelEmitter {
         "(const LatheKernelArgs* args) {\n",
         "  const int64_t* const scalars = args->scalars;\n"
         "  const int64_t begin = args->begin, end = args->end, rows = end - begin;\n",
-        sizes, Buffers(), ScratchPointers(), stages, "  return 0;\n}\n");
+        sizes, Buffers(), Streams(), ScratchPointers(), stages, StreamsEnd(), "  return 0;\n}\n");
     return kernel;
   }
 
@@ -62,6 +64,26 @@ class KernelEmitter {
                       ">(args->buffers[", k, "]);\n");
     }
     return text;
+  }
+
+  // Which results are large enough to be stored past the caches.
+  std::string Streams() const {
+    std::string text;
+    for (size_t k = 0; k < hints_.stream_bytes.size(); ++k) {
+      if (hints_.stream_bytes[k].empty()) continue;
+      absl::StrAppend(&text, "  const bool stream", k, " = ", hints_.stream_bytes[k],
+                      " >= ", kStreamBytes, ";\n");
+    }
+    return text;
+  }
+  std::string StreamsEnd() const {
+    std::string any;
+    for (size_t k = 0; k < hints_.stream_bytes.size(); ++k) {
+      if (!hints_.stream_bytes[k].empty()) {
+        absl::StrAppend(&any, any.empty() ? "" : " || ", "stream", k);
+      }
+    }
+    return any.empty() ? "" : absl::StrCat("  if (", any, ") hn::FlushStream();\n");
   }
 
   void AddLocalArray(size_t k) {
@@ -116,8 +138,8 @@ class KernelEmitter {
     }
     for (size_t k = 0; k < spec_.stages.size(); ++k) {
       const StagePlan plan = PlanStage(spec_, spec_.stages[k], target_.vector_bytes);
-      StageEmitter stage(spec_, spec_.stages[k], static_cast<int>(k), plan, names_, parts,
-                         scratch_);
+      StageEmitter stage(spec_, spec_.stages[k], static_cast<int>(k), plan, names_, parts, scratch_,
+                         hints_);
       LATHE_ASSIGN_OR_RETURN(std::string stage_text, stage.Emit(indent));
       absl::StrAppend(&text, stage_text);
     }
@@ -131,6 +153,7 @@ class KernelEmitter {
   const KernelSpec& spec_;
   const Target& target_;
   SymbolNames names_;
+  MemoryHints hints_;
   std::vector<ScratchArray> scratch_;
 };
 

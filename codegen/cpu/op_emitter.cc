@@ -94,13 +94,15 @@ absl::string_view TagName(DType dtype) {
 }
 
 OpEmitter::OpEmitter(const KernelSpec& spec, const SpecStage& stage, const StagePlan& plan,
-                     SymbolNames names, HeaderParts& parts, std::string& out)
+                     SymbolNames names, HeaderParts& parts, std::string& out,
+                     const MemoryHints* hints)
     : spec_(spec),
       stage_(stage),
       plan_(plan),
       names_(std::move(names)),
       parts_(parts),
       out_(out),
+      hints_(hints),
       mask_bytes_(stage.body.ops.size(), 0) {}
 
 void OpEmitter::Line(absl::string_view text) {
@@ -365,6 +367,13 @@ std::string OpEmitter::WriteText(const LoopOp& o, DType dtype, const std::string
   return absl::StrCat(target, " = hn::AddCodes<", KindName(dtype), ">(", target, ", ", value, ");");
 }
 
+absl::Status OpEmitter::Prefetch(int buffer, const Expr& index, const Scope& scope) {
+  LATHE_ASSIGN_OR_RETURN(Address at, AddressOf(index, scope));
+  if (at.kind != Address::kContiguous) return absl::OkStatus();
+  Line(absl::StrCat("if (n.kFull) hn::Prefetch(&b", buffer, "[", at.first, "]);"));
+  return absl::OkStatus();
+}
+
 absl::Status OpEmitter::Write(int id, const std::string& pointer, DType dtype, const Address& at,
                               const Scope& scope) {
   const LoopOp& o = op(id);
@@ -374,6 +383,13 @@ absl::Status OpEmitter::Write(int id, const std::string& pointer, DType dtype, c
   parts_.small_floats |= adds && IsSmallFloat(dtype);
   std::string value = Bytes(o.operands[0]);
   if (at.kind == Address::kContiguous && !adds && !IsSubByte(dtype)) {
+    const bool streams = hints_ != nullptr && o.kind == OpKind::kStore &&
+                         !hints_->stream_bytes[o.buffer].empty() && scope.vector_axis >= 0;
+    if (streams) {
+      Line(absl::StrCat("hn::StreamN(", value, ", ", tag, ", &", pointer, "[", at.first, "], ",
+                        scope.count, ", stream", o.buffer, ");"));
+      return absl::OkStatus();
+    }
     Line(o.mask == kNoValue
              ? absl::StrCat("hn::StoreN(", value, ", ", tag, ", &", pointer, "[", at.first, "], ",
                             scope.count, ");")

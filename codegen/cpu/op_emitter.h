@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "codegen/cpu/expression_text.h"
+#include "codegen/cpu/memory_hints.h"
 #include "codegen/cpu/stage_plan.h"
 #include "ir/loops/kernel_spec.h"
 
@@ -41,7 +42,8 @@ class OpEmitter {
  public:
   // `names` has the spec's symbols and axes. Lines go to `out`, each with `*indent` before it.
   OpEmitter(const KernelSpec& spec, const SpecStage& stage, const StagePlan& plan,
-            SymbolNames names, HeaderParts& parts, std::string& out);
+            SymbolNames names, HeaderParts& parts, std::string& out,
+            const MemoryHints* hints = nullptr);
 
   // Operation `id`; not for kReduce.
   absl::Status Emit(int id, const Scope& scope);
@@ -51,6 +53,8 @@ class OpEmitter {
   std::string Bytes(int id) const;
   // Declarations of the tags used so far: "const hn::FixedTag<float, 8> f32;".
   std::string TagDeclarations() const;
+  // Asks for an element of a buffer, in a loop over full vectors.
+  absl::Status Prefetch(int buffer, const Expr& index, const Scope& scope);
   void Line(absl::string_view text);
   int indent = 2;
 
@@ -104,6 +108,7 @@ class OpEmitter {
   SymbolNames lane_names_;  // of varying symbols
   HeaderParts& parts_;
   std::string& out_;
+  const MemoryHints* hints_;
   std::set<std::string> tags_;
   std::vector<int> mask_bytes_;  // of bool values
 };

@@ -47,14 +47,15 @@ constexpr int kLightWeight = 4;
 
 StageEmitter::StageEmitter(const KernelSpec& spec, const SpecStage& stage, int number,
                            const StagePlan& plan, const SymbolNames& names, HeaderParts& parts,
-                           std::vector<ScratchArray>& scratch)
+                           std::vector<ScratchArray>& scratch, const MemoryHints& hints)
     : spec_(spec),
       stage_(stage),
       number_(number),
       plan_(plan),
       scratch_(scratch),
       parts_(parts),
-      ops_(spec, stage, plan, names, parts, text_),
+      hints_(hints),
+      ops_(spec, stage, plan, names, parts, text_, &hints),
       reduce_axes_(ReduceAxes(spec, stage)) {
   for (size_t i = 0; i < stage.body.ops.size(); ++i) {
     const LoopOp& o = op(i);
@@ -133,6 +134,10 @@ absl::Status StageEmitter::Chunk(bool accumulates) {
   Open(absl::StrCat("const auto chunk = [&](const int64_t ", x(plan_.vector_axis),
                     ", const auto n, const int k) __attribute__((always_inline)) -> int32_t {"));
   const Scope scope = {plan_.vector_axis, "n"};
+  for (const MemoryHints::Prefetch& hint : hints_.prefetches) {
+    if (hint.stage != number_) continue;
+    LATHE_RETURN_IF_ERROR(ops_.Prefetch(hint.buffer, hint.index, scope));
+  }
   LATHE_RETURN_IF_ERROR(Operations(
       [&](int id) { return plan_.varies[id] && plan_.phases[id] != OpPhase::kReduced; }, scope));
   // In tiles of columns the lanes past the end are never looked at.

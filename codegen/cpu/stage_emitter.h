@@ -25,7 +25,8 @@ class StageEmitter {
  public:
   // `number` is the stage's place in the spec; it makes names of scratch arrays unique.
   StageEmitter(const KernelSpec& spec, const SpecStage& stage, int number, const StagePlan& plan,
-               const SymbolNames& names, HeaderParts& parts, std::vector<ScratchArray>& scratch);
+               const SymbolNames& names, HeaderParts& parts, std::vector<ScratchArray>& scratch,
+               const MemoryHints& hints);
 
   // The stage as text, indented by `indent`.
   absl::StatusOr<std::string> Emit(int indent);
@@ -78,6 +79,7 @@ class StageEmitter {
   const StagePlan& plan_;
   std::vector<ScratchArray>& scratch_;
   HeaderParts& parts_;
+  const MemoryHints& hints_;
   std::string text_;
   OpEmitter ops_;
   std::vector<Reduction> reductions_;

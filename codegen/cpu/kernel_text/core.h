@@ -247,6 +247,38 @@ LATHE_INLINE void StoreN(V v, D d, TFromD<D>* p, Part n) {
   }
 }
 
+// Past the caches: p is a multiple of the vector's size.
+template <class V, class D>
+LATHE_INLINE void Stream(V v, D d, TFromD<D>* p) {
+#if defined(__AVX__)
+  typedef long long Two __attribute__((vector_size(16)));
+  typedef long long Four __attribute__((vector_size(32)));
+  if constexpr (sizeof(V) == 16) return __builtin_ia32_movntdq((Two*)p, (Two)v);
+  if constexpr (sizeof(V) == 32) return __builtin_ia32_movntdq256((Four*)p, (Four)v);
+#if defined(__AVX512F__)
+  typedef long long Eight __attribute__((vector_size(64)));
+  if constexpr (sizeof(V) == 64) return __builtin_ia32_movntdq512((Eight*)p, (Eight)v);
+#endif
+#endif
+  StoreU(v, d, p);
+}
+template <class V, class D, class N>
+LATHE_INLINE void StreamN(V v, D d, TFromD<D>* p, N n, bool stream) {
+  if constexpr (N::kFull) {
+    if (stream && reinterpret_cast<size_t>(p) % sizeof(V) == 0) return Stream(v, d, p);
+  }
+  StoreN(v, d, p, n);
+}
+LATHE_INLINE void FlushStream() {
+#if defined(__SSE2__)
+  __builtin_ia32_sfence();
+#endif
+}
+template <class T>
+LATHE_INLINE void Prefetch(const T* p) {
+  __builtin_prefetch(p, 0, 2);  // into the second level
+}
+
 // ---- Bits.
 template <class D, class V>
 LATHE_INLINE Vec<D> BitCast(D, V v) {

@@ -1,0 +1,125 @@
+#include "codegen/cpu/memory_hints.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "codegen/cpu/stage_plan.h"
+#include "dtypes/base/status.h"
+#include "symbolic/evaluate.h"
+#include "symbolic/expr_node.h"
+
+namespace lathe::cpu {
+namespace {
+
+// Rows of fewer bytes are fetched by the processor itself; longer ones leave the cache too early.
+constexpr int64_t kShortestRow = 2048;
+constexpr int64_t kLongestRow = int64_t{128} << 10;
+
+bool IsWholeBytes(DType dtype) { return BitWidth(dtype) % 8 == 0 && !IsComplex(dtype); }
+
+// A buffer that the kernel only writes, at each place at most once and unmasked, from full vectors.
+bool OnlyWritten(const KernelSpec& spec, int buffer) {
+  const SpecBuffer& b = spec.buffers[buffer];
+  if (b.role != BufferRole::kOut || !IsWholeBytes(b.dtype)) return false;
+  for (const SpecStage& stage : spec.stages) {
+    for (const LoopOp& op : stage.body.ops) {
+      if (op.buffer != buffer) continue;
+      if (op.kind == OpKind::kLoad) return false;
+      if (op.kind == OpKind::kStore && (op.mode != StoreMode::kPlain || op.mask != kNoValue)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Elements that the largest stage storing to the buffer writes.
+Expr ElementsOf(const KernelSpec& spec, int buffer) {
+  Expr most = 0;
+  for (const SpecStage& stage : spec.stages) {
+    for (const LoopOp& op : stage.body.ops) {
+      if (op.kind != OpKind::kStore || op.buffer != buffer) continue;
+      Expr count = 1;
+      for (int axis : spec.outer) count = count * spec.axes[axis].extent;
+      for (int axis : stage.axes) {
+        if (std::find(spec.outer.begin(), spec.outer.end(), axis) == spec.outer.end()) {
+          count = count * spec.axes[axis].extent;
+        }
+      }
+      most = count;
+    }
+  }
+  return most;
+}
+
+class Prefetcher {
+ public:
+  Prefetcher(const KernelSpec& spec, int vector_bytes) : spec_(spec) {
+    for (const SpecStage& stage : spec.stages)
+      plans_.push_back(PlanStage(spec, stage, vector_bytes));
+  }
+
+  std::vector<MemoryHints::Prefetch> Run() const {
+    std::vector<MemoryHints::Prefetch> result;
+    if (spec_.outer != std::vector<int>{0} || spec_.stages.size() < 2) return result;
+    for (const LoopOp& op : spec_.stages[0].body.ops) {
+      if (op.kind != OpKind::kLoad || spec_.buffers[op.buffer].role != BufferRole::kIn) continue;
+      const int stage = AskingStage();
+      if (stage < 0 || !RowFits(spec_.buffers[op.buffer].dtype)) continue;
+      const std::vector<Expr> used = symbolic::FreeSymbols(op.index);
+      const Expr row = spec_.axes[0].symbol;
+      const auto uses = [&](const Expr& e) {
+        return std::find(used.begin(), used.end(), e) != used.end();
+      };
+      if (!uses(row) || !uses(spec_.axes[plans_[0].vector_axis].symbol)) continue;
+      if (result.size() == 2) break;  // more are rows that no cache holds
+      result.push_back({stage, op.buffer,
+                        symbolic::Substitute(op.index, {{row, row + 1}}, *row.node()->context)});
+    }
+    return result;
+  }
+
+ private:
+  // The heaviest later stage along the same elements.
+  int AskingStage() const {
+    int best = -1;
+    if (plans_[0].vector_axis < 0) return best;
+    for (size_t k = 1; k < plans_.size(); ++k) {
+      if (plans_[k].vector_axis != plans_[0].vector_axis ||
+          spec_.stages[k].axes != spec_.stages[0].axes) {
+        continue;
+      }
+      if (best < 0 || plans_[k].weight >= plans_[best].weight) best = static_cast<int>(k);
+    }
+    return best;
+  }
+
+  bool RowFits(DType dtype) const {
+    const std::optional<int64_t> length = spec_.axes[plans_[0].vector_axis].extent.AsInt();
+    if (!length.has_value()) return true;
+    const int64_t bytes = *length * BitWidth(dtype) / 8;
+    return bytes >= kShortestRow && bytes <= kLongestRow;
+  }
+
+  const KernelSpec& spec_;
+  std::vector<StagePlan> plans_;
+};
+
+}  // namespace
+
+absl::StatusOr<MemoryHints> HintsFor(const KernelSpec& spec, int vector_bytes,
+                                     const SymbolNames& names) {
+  MemoryHints hints;
+  for (size_t k = 0; k < spec.buffers.size(); ++k) {
+    hints.stream_bytes.emplace_back();
+    const int buffer = static_cast<int>(k);
+    if (!OnlyWritten(spec, buffer)) continue;
+    const Expr bytes = ElementsOf(spec, buffer) * (BitWidth(spec.buffers[k].dtype) / 8);
+    if (bytes.AsInt().value_or(kStreamBytes) < kStreamBytes) continue;
+    LATHE_ASSIGN_OR_RETURN(hints.stream_bytes.back(), ExpressionText(bytes, names));
+  }
+  hints.prefetches = Prefetcher(spec, vector_bytes).Run();
+  return hints;
+}
+
+}  // namespace lathe::cpu

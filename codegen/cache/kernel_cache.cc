@@ -168,8 +168,20 @@ class Build {
 
   struct Unit {
     std::vector<Pending*> kernels;
+    size_t cost = 0;
     cpu::CompileTask task;
   };
+
+  // What compiling costs, in bytes of plain code: a function of vector math is as much as a page.
+  static size_t CostOf(const Pending& p) {
+    constexpr size_t kMathBytes = 8000;
+    size_t calls = 0;
+    for (size_t at = p.emitted.code.find("vm::"); at != std::string::npos;
+         at = p.emitted.code.find("vm::", at + 1)) {
+      ++calls;
+    }
+    return p.emitted.code.size() + calls * kMathBytes;
+  }
 
   // As many units as compilers may run, evenly filled.
   std::vector<Unit> Divide() {
@@ -180,8 +192,19 @@ class Build {
     const size_t jobs = std::max(options_.jobs, 1);
     const size_t count = std::max((missing.size() + kKernelsPerUnit - 1) / kKernelsPerUnit,
                                   std::min(missing.size(), jobs));
+    // Dearest first, each to the unit that has least: compilers end together.
+    std::stable_sort(missing.begin(), missing.end(),
+                     [](const Pending* a, const Pending* b) { return CostOf(*a) > CostOf(*b); });
     std::vector<Unit> units(count);
-    for (size_t k = 0; k < missing.size(); ++k) units[k % count].kernels.push_back(missing[k]);
+    for (Pending* p : missing) {
+      Unit& unit = *std::min_element(units.begin(), units.end(), [](const Unit& a, const Unit& b) {
+        const bool a_full = a.kernels.size() >= kKernelsPerUnit;
+        const bool b_full = b.kernels.size() >= kKernelsPerUnit;
+        return a_full != b_full ? b_full : a.cost < b.cost;
+      });
+      unit.kernels.push_back(p);
+      unit.cost += CostOf(*p);
+    }
     return units;
   }
 

@@ -18,6 +18,7 @@
 #include "ir/passes/infer_types.h"
 #include "ir/passes/inline_wrappers.h"
 #include "ir/passes/remove_noops.h"
+#include "ir/passes/unpack_in_products.h"
 #include "ir/text/printer.h"
 
 namespace lathe {
@@ -70,7 +71,7 @@ std::vector<Pass> InferencePasses() {
   const std::vector<Pass> rest = {
       DecomposePass(),
       FoldConstantsPass(),  // after decompose, which writes most of the constants
-      RemoveNoopsPass(),
+      RemoveNoopsPass(),   UnpackInProductsPass(),
       CsePass(),  // last, when equal things look equal
       DcePass(),
   };
@@ -79,15 +80,11 @@ std::vector<Pass> InferencePasses() {
 }
 
 std::vector<Pass> AllPasses() {
-  return {InlineWrappersPass(),
-          DecomposeCompositesPass(),
-          InferTypesPass(),
-          FunctionalizePass(),
-          RemoveNoopsPass(),
-          DecomposePass(),
-          FoldConstantsPass(),
-          CsePass(),
-          DcePass()};
+  return {InlineWrappersPass(),   DecomposeCompositesPass(),
+          InferTypesPass(),       FunctionalizePass(),
+          RemoveNoopsPass(),      DecomposePass(),
+          FoldConstantsPass(),    CsePass(),
+          UnpackInProductsPass(), DcePass()};
 }
 
 absl::StatusOr<Pass> FindPass(absl::string_view name) {

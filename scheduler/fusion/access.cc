@@ -153,6 +153,7 @@ NodeCost CostOf(const LoopBody& body) {
     switch (op.kind) {
       case OpKind::kLoad:
         ++cost.loads;
+        cost.unpacks = cost.unpacks || IsSubByte(op.dtype);
         break;
       case OpKind::kIndirect:
         cost.indirect = true;

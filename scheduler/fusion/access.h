@@ -25,6 +25,7 @@ struct NodeCost {
   int loads = 0;
   bool heavy = false;  // transcendental or division: not worth doing twice
   bool indirect = false;
+  bool unpacks = false;  // reads sub-byte elements: worth more unpacked anew than stored
 };
 
 struct NodeAccess {

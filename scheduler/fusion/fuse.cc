@@ -111,6 +111,7 @@ class Fuser {
       access->cost.operations += cost.operations;
       access->cost.loads += cost.loads - 1;
       access->cost.heavy = access->cost.heavy || cost.heavy;
+      access->cost.unpacks = access->cost.unpacks || cost.unpacks;
       access->cost.indirect = access->cost.indirect || cost.indirect;
     }
   }
@@ -302,6 +303,7 @@ bool MayInline(const LoopGraph& loops, const Fusion& fusion, const Value* value,
   if (node.kind != LoopNode::Kind::kPointwise) return false;
   const NodeCost& cost = fusion.access_of[it->second].cost;
   if (cost.loads == 0 && cost.operations <= kOnceOperations) return true;
+  if (cost.unpacks && !cost.indirect && cost.operations <= kOnceOperations) return true;
   if (!cost.heavy && !cost.indirect && cost.operations <= kCheapOperations &&
       cost.loads <= kCheapLoads) {
     return true;

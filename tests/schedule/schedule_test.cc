@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "codegen/plan/emit_plan.h"
 #include "ir/ops/registry.h"
 #include "ir/passes/pipeline.h"
@@ -137,6 +138,35 @@ TEST(Schedule, HeadsOfAttentionAreNotCopied) {
     %o2 = aten.view(%o1, [2, 5, 24])
     return %o2
   })");
+}
+
+// Weight-only linear layers: %w has one scale and zero point for 64 weights of a row.
+std::string PackedLinear(const std::string& dtype, const std::string& x) {
+  return "graph @f(%x: " + x + "[ROWS, 128], %w: " + dtype +
+         R"([48, 128], %s: DTYPE[48, 2, 1], %z: DTYPE[48, 2, 1]) {
+    %a = aten._to_copy(%w, dtype=DTYPE)
+    %g = aten.view(%a, [48, 2, 64])
+    %b = aten.sub.Tensor(%g, %z)
+    %c = aten.mul.Tensor(%b, %s)
+    %d = aten.view(%c, [48, 128])
+    %y = aten.linear(%x, %d)
+    return %y
+  })";
+}
+
+TEST(Schedule, PackedWeightsAreUnpackedWhereTheyAreMultiplied) {
+  for (const char* dtype : {"u4", "i4", "u3", "i2"}) {
+    for (const char* x : {"f32", "bf16"}) {
+      for (const char* rows : {"1", "4"}) {
+        const std::string text =
+            absl::StrReplaceAll(PackedLinear(dtype, x), {{"ROWS", rows}, {"DTYPE", x}});
+        const Scheduled s = MustSchedule(text);
+        ASSERT_FALSE(s.emitted.schedules.empty()) << text;
+        EXPECT_EQ(s.schedule().steps.size(), 1u) << Everything(s);
+        EXPECT_EQ(KernelCount(s.schedule()), 1) << Everything(s);
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -1,18 +1,16 @@
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "dtypes/base/check.h"
 #include "symbolic/expr.h"
 #include "symbolic/expr_node.h"
+#include "symbolic/node_table.h"
 #include "symbolic/simplify/rules.h"
 
 namespace lathe::symbolic {
@@ -100,72 +98,15 @@ Range RangeOfNode(ExprKind kind, absl::Span<const Expr> operands) {
   return RangeOfOperation(kind, ranges);
 }
 
-struct OperationKey {
-  ExprKind kind;
-  absl::Span<const Expr> operands;
-  uint64_t hash;
-};
-struct NodeHash {
-  using is_transparent = void;
-  size_t operator()(const ExprNode* node) const { return node->hash; }
-  size_t operator()(const OperationKey& key) const { return key.hash; }
-};
-struct NodeEqual {
-  using is_transparent = void;
-  bool operator()(const ExprNode* a, const ExprNode* b) const { return a == b; }
-  bool operator()(const OperationKey& a, const ExprNode* b) const {
-    return a.hash == b->hash && a.kind == b->kind && a.operands == b->operand_span();
-  }
-  bool operator()(const ExprNode* a, const OperationKey& b) const { return (*this)(b, a); }
-};
-
-struct MemoKey {
-  uint8_t operation;
-  Expr a, b;
-  friend bool operator==(const MemoKey& x, const MemoKey& y) {
-    return x.operation == y.operation && x.a == y.a && x.b == y.b;
-  }
-  template <typename H>
-  friend H AbslHashValue(H h, const MemoKey& k) {
-    return H::combine(std::move(h), k.operation, k.a, k.b);
-  }
-};
-
-// Results are only ever forgotten, never wrong, so a full table is simply emptied.
-constexpr size_t kLargestMemo = size_t{1} << 19;
-constexpr size_t kBlockBytes = size_t{1} << 16;
-
 }  // namespace
 
 struct ExprContext::Impl {
   mutable std::mutex mutex;
-  absl::flat_hash_set<const ExprNode*, NodeHash, NodeEqual> operations;
+  NodeTable operations;
+  PairMemo memo;
   absl::flat_hash_map<absl::string_view, const ExprNode*> symbols;
-  absl::flat_hash_map<MemoKey, Expr> memo;
-  std::deque<ExprNode> nodes;
+  std::deque<ExprNode> symbol_nodes;
   std::deque<std::string> names;
-  std::vector<std::unique_ptr<char[]>> blocks;
-  size_t block_left = 0;
-
-  const Expr* CopyOperands(absl::Span<const Expr> operands) {
-    const size_t bytes = operands.size() * sizeof(Expr);
-    if (bytes > kBlockBytes / 4) {
-      // Before the current block, which stays the last one.
-      auto own = std::make_unique<char[]>(bytes);
-      Expr* out = reinterpret_cast<Expr*>(own.get());
-      std::uninitialized_copy(operands.begin(), operands.end(), out);
-      blocks.insert(blocks.begin(), std::move(own));
-      return out;
-    }
-    if (bytes > block_left) {
-      blocks.push_back(std::make_unique<char[]>(kBlockBytes));
-      block_left = kBlockBytes;
-    }
-    Expr* out = reinterpret_cast<Expr*>(blocks.back().get() + (kBlockBytes - block_left));
-    block_left -= bytes;
-    std::uninitialized_copy(operands.begin(), operands.end(), out);
-    return out;
-  }
 };
 
 ExprContext::ExprContext() : impl_(std::make_unique<Impl>()) {}
@@ -181,7 +122,7 @@ Expr ExprContext::Symbol(absl::string_view name, SymbolKind kind) {
   node.name = impl_->names.emplace_back(name);
   node.hash = HashName(name);
   node.context = this;
-  const ExprNode* made = &impl_->nodes.emplace_back(node);
+  const ExprNode* made = &impl_->symbol_nodes.emplace_back(node);
   impl_->symbols.emplace(made->name, made);
   return Expr(made);
 }
@@ -195,7 +136,7 @@ std::optional<Expr> ExprContext::FindSymbol(absl::string_view name) const {
 
 int64_t ExprContext::node_count() const {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  return static_cast<int64_t>(impl_->nodes.size());
+  return static_cast<int64_t>(impl_->operations.size() + impl_->symbol_nodes.size());
 }
 
 Expr ExprContext::Make(ExprKind kind, absl::Span<const Expr> operands) {
@@ -221,40 +162,40 @@ Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const
   if (kind == ExprKind::kMul && operands[0].is_const()) {
     monomial = operands.size() == 2 ? operands[1] : Intern(context, kind, operands.subspan(1));
   }
-  const OperationKey key = {kind, operands, HashOperation(kind, operands)};
+  const uint64_t hash = HashOperation(kind, operands);
   ExprContext::Impl& impl = *context->impl_;
   std::lock_guard<std::mutex> lock(impl.mutex);
-  const auto it = impl.operations.lazy_emplace(key, [&](const auto& construct) {
-    ExprNode& node = impl.nodes.emplace_back();
-    node.kind = kind;
-    node.type = TypeOfOperation(kind, operands);
-    node.degree = DegreeOf(kind, operands);
-    node.operand_count = static_cast<uint32_t>(operands.size());
-    node.operands = impl.CopyOperands(operands);
-    node.hash = key.hash;
-    node.context = context;
-    node.monomial = monomial;
-    node.range = RangeOfNode(kind, operands);
-    construct(&node);
-  });
-  return Expr(*it);
+  if (const ExprNode* known = impl.operations.Find(kind, operands, hash)) return Expr(known);
+  ExprNode* node = impl.operations.Allocate(kind, operands, hash);
+  node->type = TypeOfOperation(kind, operands);
+  node->degree = DegreeOf(kind, operands);
+  node->context = context;
+  node->monomial = monomial;
+  node->range = RangeOfNode(kind, operands);
+  impl.operations.Publish(node);
+  return Expr(node);
 }
 
 std::optional<Expr> ContextAccess::FindMemo(ExprContext* context, uint8_t operation, const Expr& a,
                                             const Expr& b) {
   if (context == nullptr) return std::nullopt;
   std::lock_guard<std::mutex> lock(context->impl_->mutex);
-  const auto it = context->impl_->memo.find(MemoKey{operation, a, b});
-  if (it == context->impl_->memo.end()) return std::nullopt;
-  return it->second;
+  const Expr* known = context->impl_->memo.Find(operation, a, b);
+  return known == nullptr ? std::nullopt : std::optional<Expr>(*known);
 }
 
 void ContextAccess::StoreMemo(ExprContext* context, uint8_t operation, const Expr& a, const Expr& b,
                               const Expr& result) {
   if (context == nullptr) return;
   std::lock_guard<std::mutex> lock(context->impl_->mutex);
-  if (context->impl_->memo.size() >= kLargestMemo) context->impl_->memo.clear();
-  context->impl_->memo.emplace(MemoKey{operation, a, b}, result);
+  context->impl_->memo.Store(operation, a, b, result);
+}
+
+int64_t ContextAccess::MemoryBytes(const ExprContext& context) {
+  const ExprContext::Impl& impl = *context.impl_;
+  std::lock_guard<std::mutex> lock(impl.mutex);
+  return static_cast<int64_t>(impl.operations.memory_bytes() + impl.memo.memory_bytes() +
+                              impl.symbol_nodes.size() * sizeof(ExprNode));
 }
 
 double ContextAccess::FloatValue(const Expr& e) { return absl::bit_cast<double>(e.value_); }

@@ -9,7 +9,8 @@
 //          factor is kPow(x, n), n >= 2
 //   kMin, kMax, kAnd, kOr   flat, sorted, without duplicates
 //   kLt, kLe, kEq, kNe over integers   no term on both sides
-// Sums of more than kLargestFlattened operands are opaque: nested, not merged.
+// Sums of more than kLargestFlatSum operands, others of more than kLargestFlattened, are opaque:
+// nested, not merged.
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -19,6 +20,7 @@
 namespace lathe::symbolic {
 
 inline constexpr size_t kLargestFlattened = 128;
+inline constexpr size_t kLargestFlatSum = 512;
 
 struct ExprNode {
   ExprKind kind = ExprKind::kConst;
@@ -47,6 +49,8 @@ struct ContextAccess {
                                       const Expr& b);
   static void StoreMemo(ExprContext* context, uint8_t operation, const Expr& a, const Expr& b,
                         const Expr& result);
+  // Of nodes and tables, as reserved.
+  static int64_t MemoryBytes(const ExprContext& context);
   static double FloatValue(const Expr& e);  // of a kFloatConst
   static int64_t RawValue(const Expr& e) { return e.value_; }
 };

@@ -5,6 +5,7 @@
 // Derived from a list of facts and rebuilt from it when a symbol is replaced; every answer is
 // kept until the next fact.
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,30 @@ struct Residue {  // e = remainder modulo modulus, 0 <= remainder < modulus
   int64_t remainder = 0;
 };
 
+// Results by expression, each valid for one state of what is known.
+template <typename T>
+class VersionedMemo {
+ public:
+  const T* Find(const Expr& e, int64_t version) const {
+    const auto it = entries_.find(e);
+    return it == entries_.end() || it->second.version != version ? nullptr : &it->second.value;
+  }
+  void Store(const Expr& e, int64_t version, T value) { entries_[e] = {version, std::move(value)}; }
+
+ private:
+  struct Entry {
+    int64_t version;
+    T value;
+  };
+  absl::flat_hash_map<Expr, Entry> entries_;
+};
+
 class Knowledge {
  public:
+  // The budget of one Simplify or Decide: a search takes some 100 us, so that even an expression
+  // of 100 000 levels is answered in well under a second, if perhaps by "unknown".
+  static constexpr int kProofsOfOneQuestion = 400;
+
   explicit Knowledge(ExprContext* context) : context_(context) {}
 
   ExprContext* context() const { return context_; }
@@ -59,11 +82,15 @@ class Knowledge {
   const absl::flat_hash_map<Expr, Expr>& replacements() const { return replacements_; }
 
  private:
+  friend class CaseAnalysis;
   friend class Prover;
   friend class Refiner;
   friend class Sampler;
 
-  void Forget();
+  // What was derived no longer says all that is known.
+  void Forget() { ++version_; }
+  bool IsRemembered(const Expr& condition, std::optional<bool>& answer) const;
+  void Remember(const Expr& condition, std::optional<bool> answer);
   bool LearnNonNegative(Polynomial p);
   bool LearnZero(const Polynomial& p);
   bool LearnResidue(const Polynomial& p, int64_t modulus);
@@ -83,18 +110,43 @@ class Knowledge {
   absl::flat_hash_map<Expr, Residue> residues_;  // of monomials and sums without constant
   std::vector<Polynomial> inequalities_;         // each >= 0
   absl::flat_hash_map<Expr, std::vector<int>> inequalities_with_;  // by monomial
-  std::vector<Polynomial> nonzero_;
+  absl::flat_hash_map<Expr, std::vector<int64_t>> excluded_;  // values a monomial does not take
   absl::flat_hash_set<Expr> truths_;
+  std::vector<Expr> disjunctions_;  // facts "a or b"
+  int case_depth_ = 0;              // of the cases that this is a copy for
   int narrow_depth_ = 0;
   std::vector<Expr> narrowed_;  // whose inequalities wait for propagation
   bool propagating_ = false;
   absl::flat_hash_map<Expr, std::vector<Expr>> facts_with_;    // conditions by symbol
   absl::flat_hash_map<Expr, std::vector<Expr>> mentioned_by_;  // replaced symbols by symbol
 
-  absl::flat_hash_map<Expr, Range> range_memo_;
-  absl::flat_hash_map<Expr, int64_t> divisor_memo_;
-  absl::flat_hash_map<Expr, Expr> simplify_memo_;
-  absl::flat_hash_map<Expr, std::optional<bool>> decide_memo_;
+  // Searches for proofs that are left to the question being asked.
+  int proofs_left_ = kProofsOfOneQuestion;
+  int question_depth_ = 0;
+  class Question;
+
+  int64_t version_ = 0;
+  VersionedMemo<Range> range_memo_;
+  VersionedMemo<int64_t> divisor_memo_;
+  VersionedMemo<Expr> simplify_memo_;
+  VersionedMemo<bool> undecided_memo_;
+  absl::flat_hash_map<Expr, bool> decided_memo_;  // once decided is decided for ever
+};
+
+// While one is alive the questions inside share its budget.
+class Knowledge::Question {
+ public:
+  explicit Question(Knowledge& k) : k_(k) {
+    if (k_.question_depth_++ == 0) k_.proofs_left_ = kProofsOfOneQuestion;
+  }
+  ~Question() { --k_.question_depth_; }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+  // Some are kept for the question itself, after its parts.
+  void AtLeast(int proofs) { k_.proofs_left_ = std::max(k_.proofs_left_, proofs); }
+
+ private:
+  Knowledge& k_;
 };
 
 // The sum without its constant.

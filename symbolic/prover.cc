@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "symbolic/cases.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/knowledge.h"
 #include "symbolic/linear_system.h"
@@ -22,6 +24,7 @@ constexpr size_t kMostConstraints = 64;
 constexpr size_t kMostFactsPerUnknown = 8;
 constexpr int kDeepestSplit = 2;
 constexpr size_t kWidestSplit = 4;
+constexpr size_t kLargestSplit = 1000;  // operations in what is split
 
 Polynomial Constant(int64_t value) {
   Polynomial p;
@@ -65,7 +68,8 @@ class Prover {
   bool IsNonNegative(const Polynomial& p, const std::vector<Polynomial>& assumptions, int depth) {
     if (p.overflow) return false;
     if (k_.RangeOf(p).lower >= 0) return true;
-    if (p.terms.empty()) return false;
+    if (p.terms.empty() || k_.proofs_left_ <= 0) return false;
+    --k_.proofs_left_;
     if (RefuteNegation(p, assumptions)) return true;
     return depth < kDeepestSplit && ByCases(p, assumptions, depth);
   }
@@ -258,6 +262,7 @@ class Prover {
     const std::optional<Expr> choice = Choice(p);
     if (!choice) return false;
     const Expr whole = FromPolynomial(context_, p);
+    if (HasMoreNodesThan(kLargestSplit, whole)) return false;
     const absl::Span<const Expr> x = choice->operands();
     const auto holds = [&](const Expr& value, std::vector<Polynomial> more) {
       more.insert(more.end(), assumptions.begin(), assumptions.end());
@@ -350,11 +355,28 @@ std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
 
 }  // namespace
 
+bool Knowledge::IsRemembered(const Expr& condition, std::optional<bool>& answer) const {
+  answer = std::nullopt;
+  const auto it = decided_memo_.find(condition);
+  if (it != decided_memo_.end()) answer = it->second;
+  return answer.has_value() || undecided_memo_.Find(condition, version_) != nullptr;
+}
+
+void Knowledge::Remember(const Expr& condition, std::optional<bool> answer) {
+  if (answer) {
+    decided_memo_.emplace(condition, *answer);
+  } else {
+    undecided_memo_.Store(condition, version_, true);
+  }
+}
+
 std::optional<bool> Knowledge::Decide(const Expr& condition) {
   if (const std::optional<bool> known = condition.AsBool()) return known;
-  const auto found = decide_memo_.find(condition);
-  if (found != decide_memo_.end()) return found->second;
+  std::optional<bool> remembered;
+  if (IsRemembered(condition, remembered)) return remembered;
+  Question question(*this);
   const Expr simple = Simplify(condition);
+  question.AtLeast(kProofsOfOneQuestion / 4);
   // Parts are decided after their own parts: a nested formula costs no stack.
   absl::flat_hash_map<Expr, std::optional<bool>> done;
   const auto is_done = [&](const Expr& e) {
@@ -385,14 +407,16 @@ std::optional<bool> Knowledge::Decide(const Expr& condition) {
         if (!v) result = std::nullopt;
       }
     } else if (e.kind() >= ExprKind::kEq && e.kind() <= ExprKind::kLe) {
-      const auto memo = decide_memo_.find(e);
-      result = memo != decide_memo_.end() ? memo->second : DecideComparison(*this, e);
-      decide_memo_[e] = result;
+      if (!IsRemembered(e, result)) {
+        result = DecideComparison(*this, e);
+        Remember(e, result);
+      }
     }
     done[e] = result;
   });
-  const std::optional<bool> result = answer(simple);
-  decide_memo_[condition] = result;
+  std::optional<bool> result = answer(simple);
+  if (!result) result = CaseAnalysis(*this).Decide(simple);
+  Remember(condition, result);
   return result;
 }
 

@@ -337,8 +337,8 @@ class Refiner {
 
 Expr Knowledge::Simplify(const Expr& original) {
   if (original.node() == nullptr || original.node()->context == nullptr) return original;
-  const auto found = simplify_memo_.find(original);
-  if (found != simplify_memo_.end()) return found->second;
+  if (const Expr* known = simplify_memo_.Find(original, version_)) return *known;
+  const Question question(*this);
   Refiner refiner(*this);
   const auto leaf = [&](const Expr& e) -> Expr {
     if (!e.is_symbol()) return e;
@@ -350,9 +350,8 @@ Expr Knowledge::Simplify(const Expr& original) {
     absl::flat_hash_map<Expr, Expr> done;
     const auto is_done = [&](const Expr& e) { return e.operands().empty() || done.contains(e); };
     VisitOperandsFirst(root, is_done, [&](const Expr& e) {
-      const auto memo = simplify_memo_.find(e);
-      if (memo != simplify_memo_.end()) {
-        done.emplace(e, memo->second);
+      if (const Expr* known = simplify_memo_.Find(e, version_)) {
+        done.emplace(e, *known);
         return;
       }
       absl::InlinedVector<Expr, 8> operands;
@@ -368,7 +367,7 @@ Expr Knowledge::Simplify(const Expr& original) {
       }
       if (result.IsOverflow()) result = e;  // undefined for all values: nothing to gain
       done.emplace(e, result);
-      if (result == e) simplify_memo_.emplace(e, e);
+      if (result == e) simplify_memo_.Store(e, version_, e);
     });
     return root.operands().empty() ? leaf(root) : done.at(root);
   };
@@ -378,7 +377,7 @@ Expr Knowledge::Simplify(const Expr& original) {
     if (next == e) break;
     e = next;
   }
-  simplify_memo_[original] = e;
+  simplify_memo_.Store(original, version_, e);
   return e;
 }
 

@@ -14,7 +14,22 @@ constexpr size_t kMostSymbols = 8;
 constexpr size_t kMostFacts = 24;
 constexpr int kPatterns = 6;
 
+constexpr size_t kMostOperations = 1000;
+
 }  // namespace
+
+bool HasMoreNodesThan(size_t limit, const Expr& root) {
+  absl::flat_hash_set<Expr> seen = {root};
+  std::vector<Expr> work = {root};
+  while (!work.empty() && seen.size() <= limit) {
+    const Expr e = work.back();
+    work.pop_back();
+    for (const Expr& o : e.operands()) {
+      if (!o.operands().empty() && seen.insert(o).second) work.push_back(o);
+    }
+  }
+  return seen.size() > limit;
+}
 
 // The facts that share symbols with the condition, directly or through others.
 bool Sampler::GatherFacts(const Expr& condition) {
@@ -67,7 +82,7 @@ std::optional<bool> Sampler::Holds(const Expr& condition) const {
 
 Sampler::Outcomes Sampler::Try(const Expr& condition) {
   Outcomes seen;
-  if (!GatherFacts(condition)) return seen;
+  if (HasMoreNodesThan(kMostOperations, condition) || !GatherFacts(condition)) return seen;
   for (int pattern = 0; pattern < kPatterns && !(seen.can_be_true && seen.can_be_false);
        ++pattern) {
     for (size_t i = 0; i < symbols_.size(); ++i) {

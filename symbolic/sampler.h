@@ -13,6 +13,9 @@
 
 namespace lathe::symbolic {
 
+// Leaves are not counted.
+bool HasMoreNodesThan(size_t limit, const Expr& root);
+
 class Sampler {
  public:
   explicit Sampler(Knowledge& knowledge) : k_(knowledge) {}

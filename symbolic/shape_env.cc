@@ -4,251 +4,32 @@
 #include <mutex>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
-#include "symbolic/knowledge.h"
+#include "symbolic/known_facts.h"
+#include "symbolic/shape_env_state.h"
 
 namespace lathe::symbolic {
+namespace {
 
-Source Source::InputSize(int input, int dimension) {
-  Source s;
-  s.kind = Kind::kInputSize;
-  s.input = input;
-  s.dimension = dimension;
-  return s;
-}
-
-Source Source::InputScalar(int input) {
-  Source s;
-  s.kind = Kind::kInputScalar;
-  s.input = input;
-  return s;
-}
-
-Source Source::Item(absl::string_view node) {
-  Source s;
-  s.kind = Kind::kItem;
-  s.node = std::string(node);
-  return s;
-}
-
-std::string Source::ToString() const {
-  switch (kind) {
-    case Kind::kNone:
-      return "unknown source";
-    case Kind::kInputSize:
-      return absl::StrCat("size ", dimension, " of input ", input);
-    case Kind::kInputStride:
-      return absl::StrCat("stride ", dimension, " of input ", input);
-    case Kind::kInputOffset:
-      return absl::StrCat("offset of input ", input);
-    case Kind::kInputScalar:
-      return absl::StrCat("input ", input);
-    case Kind::kItem:
-      return absl::StrCat("item of ", node);
+std::string OriginText(Origin origin) {
+  switch (origin) {
+    case Origin::kRange:
+      return "range";
+    case Origin::kPrecondition:
+      return "precondition";
+    case Origin::kGuard:
+      return "guard";
+    case Origin::kAssertion:
+      return "assertion";
   }
   LATHE_UNREACHABLE();
 }
 
-namespace {
-
-struct SymbolInfo {
-  Source source;
-  std::optional<int64_t> hint;
-  Range range;
-};
-
-std::string RangeText(const Range& r) {
-  return absl::StrCat("[", r.lower == Range::kMin ? "-inf" : absl::StrCat(r.lower), ", ",
-                      r.upper == Range::kMax ? "inf" : absl::StrCat(r.upper), "]");
-}
-
-std::string AskerText(const Asker& asker) {
-  if (asker.node.empty() && asker.source_line.empty()) return "";
-  if (asker.source_line.empty()) return absl::StrCat(" (asked by ", asker.node, ")");
-  if (asker.node.empty()) return absl::StrCat(" (asked at ", asker.source_line, ")");
-  return absl::StrCat(" (asked by ", asker.node, " at ", asker.source_line, ")");
-}
-
 }  // namespace
-
-struct ShapeEnv::Impl {
-  explicit Impl(std::shared_ptr<ExprContext> c)
-      : context(std::move(c)), knowledge(std::make_unique<Knowledge>(context.get())) {}
-
-  std::shared_ptr<ExprContext> context;
-  std::vector<Expr> symbols;
-  absl::flat_hash_map<Expr, SymbolInfo> info;
-  std::vector<Expr> facts;    // by construction
-  std::vector<Expr> learned;  // facts and guards, in order
-  std::vector<Guard> guards;
-  int next_unbacked = 0;
-  std::mutex mutex;  // questions fill tables
-  std::unique_ptr<Knowledge> knowledge;
-
-  Expr AddSymbol(absl::string_view name, SymbolKind kind, SymbolInfo symbol_info) {
-    const Expr symbol = context->Symbol(name, kind);
-    if (!info.contains(symbol)) symbols.push_back(symbol);
-    const Range range = symbol_info.range;
-    info[symbol] = std::move(symbol_info);
-    if (knowledge->replacements().contains(symbol)) {
-      Rebuild();
-    } else {
-      knowledge->LimitSymbol(symbol, range);
-    }
-    return symbol;
-  }
-
-  // Learns `condition`; false if that contradicts. Nothing is kept then.
-  bool Learn(const Expr& condition) {
-    const size_t before = learned.size();
-    learned.push_back(condition);
-    const Expr current = knowledge->WithReplacements(condition);
-    if (HasSolution(current)) {
-      if (ReplaceFree(current) || Rebuild()) return true;
-    } else if (knowledge->Learn(current)) {
-      return true;
-    }
-    learned.resize(before);
-    LATHE_CHECK(Rebuild()) << "facts that held together no longer do";
-    return false;
-  }
-
-  // An equality for a symbol that no fact mentions needs no rebuilding: the common case of a new
-  // unbacked symbol. False: not that case, or a contradiction.
-  bool ReplaceFree(const Expr& condition) {
-    const auto solution = knowledge->Solve(condition);
-    if (!solution || !knowledge->IsFree(solution->first)) return false;
-    const auto it = info.find(solution->first);
-    const Range range = it == info.end() ? Range{} : it->second.range;
-    knowledge->Replace(solution->first, solution->second);
-    return LearnRange(*knowledge, solution->second, range);
-  }
-
-  static bool LearnRange(Knowledge& k, const Expr& e, const Range& r) {
-    return (r.lower == Range::kMin || k.Learn(Le(r.lower, e))) &&
-           (r.upper == Range::kMax || k.Learn(Le(e, r.upper)));
-  }
-
-  bool HasSolution(const Expr& condition) const {
-    if (condition.kind() == ExprKind::kAnd) {
-      return std::any_of(condition.operands().begin(), condition.operands().end(),
-                         [&](const Expr& e) { return knowledge->Solve(e).has_value(); });
-    }
-    return knowledge->Solve(condition).has_value();
-  }
-
-  static void SolveAll(Knowledge& k, const Expr& fact) {
-    const Expr e = k.WithReplacements(fact);
-    const absl::Span<const Expr> parts =
-        e.kind() == ExprKind::kAnd ? e.operands() : absl::MakeConstSpan(&e, 1);
-    for (const Expr& part : parts) {
-      const auto solution = k.Solve(k.WithReplacements(part));
-      if (solution) k.Replace(solution->first, solution->second);
-    }
-  }
-
-  bool Rebuild() {
-    auto k = std::make_unique<Knowledge>(context.get());
-    for (const Expr& fact : learned) SolveAll(*k, fact);
-    for (const Expr& s : symbols) {
-      const Range& r = info[s].range;
-      const auto it = k->replacements().find(s);
-      if (it == k->replacements().end()) {
-        k->LimitSymbol(s, r);
-        continue;
-      }
-      if (!LearnRange(*k, it->second, r)) return false;
-    }
-    for (const Expr& fact : learned) {
-      if (!k->Learn(k->WithReplacements(fact))) return false;
-    }
-    knowledge = std::move(k);
-    return true;
-  }
-
-  // What stands against a condition: ranges of its symbols, facts that share one.
-  std::string Known(const Expr& condition) const {
-    std::vector<std::string> parts;
-    const std::vector<Expr> of = FreeSymbols(condition);
-    for (const Expr& s : of) {
-      if (parts.size() >= 4) break;
-      const auto it = info.find(s);
-      if (it != info.end())
-        parts.push_back(absl::StrCat(ToString(s), " in ", RangeText(it->second.range)));
-    }
-    for (const Expr& fact : learned) {
-      if (parts.size() >= 8) break;
-      const std::vector<Expr> in_fact = FreeSymbols(fact);
-      const bool shares = std::any_of(in_fact.begin(), in_fact.end(), [&](const Expr& s) {
-        return std::find(of.begin(), of.end(), s) != of.end();
-      });
-      if (shares) parts.push_back(ShortText(fact));
-    }
-    return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
-  }
-
-  absl::Status AddFact(const Expr& condition) {
-    if (condition.IsOverflow()) {
-      return OutOfRange("a fact overflows 64 bits or is undefined");
-    }
-    if (condition.type() != ExprType::kBool) {
-      return InvalidArgument("a fact must be a condition, not ", ShortText(condition));
-    }
-    const std::optional<bool> known = knowledge->Decide(condition);
-    if (known == true) {
-      return absl::OkStatus();
-    }
-    if (known == false || !Learn(condition)) {
-      return OutOfRange("fact ", ShortText(condition),
-                        " contradicts what is known: ", Known(condition));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<bool> ByHints(const Expr& condition, const Asker& asker) {
-    for (const Expr& s : FreeSymbols(condition)) {
-      if (s.symbol_kind() == SymbolKind::kBacked) continue;
-      const auto it = info.find(s);
-      return FailedPrecondition("the data-dependent condition ", ShortText(condition),
-                                " cannot be decided: ", ToString(s), " is ",
-                                it == info.end() ? "unknown" : it->second.source.ToString(),
-                                " and has no value before the program runs", AskerText(asker));
-    }
-    const absl::StatusOr<int64_t> value =
-        Evaluate(condition, [&](const Expr& s) -> std::optional<int64_t> {
-          const auto it = info.find(s);
-          return it == info.end() ? std::nullopt : it->second.hint;
-        });
-    if (!value.ok()) {
-      return Annotate(value.status(), absl::StrCat("condition ", ShortText(condition),
-                                                   " cannot be decided", AskerText(asker)));
-    }
-    return *value != 0;
-  }
-
-  absl::StatusOr<bool> GuardTrue(const Expr& condition, const Asker& asker) {
-    if (condition.IsOverflow() || condition.type() != ExprType::kBool) {
-      return InvalidArgument("not a condition: ", ShortText(condition), AskerText(asker));
-    }
-    if (const std::optional<bool> known = knowledge->Decide(condition)) return *known;
-    // Replaced symbols may remove unbacked ones.
-    const Expr simple = knowledge->Simplify(condition);
-    LATHE_ASSIGN_OR_RETURN(const bool value, ByHints(simple, asker));
-    const Expr guard = value ? condition : Not(condition);
-    if (!Learn(guard)) {
-      return OutOfRange("guard ", ShortText(guard), " contradicts what is known: ", Known(guard),
-                        AskerText(asker));
-    }
-    guards.push_back({guard, asker});
-    return value;
-  }
-};
 
 ShapeEnv::ShapeEnv(std::shared_ptr<ExprContext> context)
     : impl_(std::make_unique<Impl>(std::move(context))) {}
@@ -272,12 +53,83 @@ Expr ShapeEnv::AddUnbacked(absl::string_view name, Source source, Range range) {
 
 Expr ShapeEnv::FreshUnbacked(Source source, Range range) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  std::string name;
-  do {
-    name = absl::StrCat("u", impl_->next_unbacked++);
-  } while (impl_->context->FindSymbol(name).has_value());
-  return impl_->AddSymbol(name, SymbolKind::kUnbacked, {std::move(source), std::nullopt, range});
+  return impl_->AddSymbol(impl_->FreshName("u", impl_->next_unbacked), SymbolKind::kUnbacked,
+                          {std::move(source), std::nullopt, range});
 }
+
+absl::StatusOr<Expr> ShapeEnv::BindInput(Source source, int64_t example, const DimChoice& choice) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  Impl& m = *impl_;
+  if (!choice.range.Contains(example) && choice.policy != DimPolicy::kUnbacked) {
+    return OutOfRange(source.ToString(), " is ", example, ", outside of its range ",
+                      RangeText(choice.range));
+  }
+  Range range = choice.range;
+  const bool small = example == 0 || example == 1;
+  if (choice.specialize_zero_one && !small && range.lower >= 0) {
+    range.lower = std::max<int64_t>(range.lower, 2);
+  }
+  Expr value = example;
+  const bool constant =
+      choice.policy == DimPolicy::kStatic ||
+      (choice.policy != DimPolicy::kUnbacked && choice.specialize_zero_one && small);
+  if (choice.policy == DimPolicy::kUnbacked) {
+    value = m.AddSymbol(m.FreshName("u", m.next_unbacked), SymbolKind::kUnbacked,
+                        {source, std::nullopt, choice.range});
+    m.bound.insert(value);
+  } else if (!constant) {
+    const auto duck = m.ducks.find(example);
+    const bool shared = choice.policy == DimPolicy::kDuck && duck != m.ducks.end() &&
+                        m.info[duck->second].range == range;
+    value = shared ? duck->second
+                   : m.AddSymbol(m.FreshName("s", m.next_backed), SymbolKind::kBacked,
+                                 {source, example, range});
+    if (choice.policy == DimPolicy::kDuck) m.ducks.emplace(example, value);
+  }
+  m.bindings.push_back({std::move(source), value});
+  return value;
+}
+
+std::vector<Expr> ShapeEnv::BindStrides(int input, absl::Span<const Expr> sizes,
+                                        absl::Span<const int64_t> example_strides) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  Impl& m = *impl_;
+  LATHE_CHECK(sizes.size() == example_strides.size()) << "a stride for each size";
+  const size_t rank = sizes.size();
+  std::vector<Expr> strides(rank);
+  std::vector<size_t> order;  // inner dimensions first
+  for (size_t d = rank; d-- > 0;) order.push_back(d);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return example_strides[a] < example_strides[b]; });
+  const auto example_size = [&](size_t d) -> std::optional<int64_t> {
+    if (const std::optional<int64_t> v = sizes[d].AsInt()) return v;
+    const auto it = m.info.find(sizes[d]);
+    return it == m.info.end() ? std::nullopt : it->second.hint;
+  };
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t d = order[i];
+    strides[d] = example_strides[d];
+    // The nearest dimension inside that this one steps over.
+    for (size_t j = i; j-- > 0 && example_strides[d] > 1;) {
+      const size_t inner = order[j];
+      const std::optional<int64_t> size = example_size(inner);
+      if (!size || *size * example_strides[inner] != example_strides[d]) continue;
+      strides[d] = sizes[inner] * strides[inner];
+      break;
+    }
+  }
+  for (size_t d = 0; d < rank; ++d) {
+    m.bindings.push_back({Source::InputStride(input, static_cast<int>(d)), strides[d]});
+  }
+  return strides;
+}
+
+void ShapeEnv::Bind(Source source, const Expr& value) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->bindings.push_back({std::move(source), value});
+}
+
+const std::vector<Binding>& ShapeEnv::bindings() const { return impl_->bindings; }
 
 const std::vector<Expr>& ShapeEnv::symbols() const { return impl_->symbols; }
 
@@ -294,7 +146,9 @@ std::optional<int64_t> ShapeEnv::hint(const Expr& symbol) const {
 
 void ShapeEnv::SetHint(const Expr& symbol, int64_t value) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  impl_->info[symbol].hint = value;
+  SymbolInfo& symbol_info = impl_->info[symbol];
+  symbol_info.hint = value;
+  impl_->model.SetSymbol(symbol, value, symbol_info.range);
 }
 
 Range ShapeEnv::RangeOf(const Expr& e) const {
@@ -310,9 +164,9 @@ int64_t ShapeEnv::KnownDivisor(const Expr& e) const {
   return a == 0 || b == 0 ? 0 : std::max(a, b);
 }
 
-absl::Status ShapeEnv::AddFact(const Expr& condition) {
+absl::Status ShapeEnv::AddFact(const Expr& condition, const Asker& asker) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  LATHE_RETURN_IF_ERROR(impl_->AddFact(condition));
+  LATHE_RETURN_IF_ERROR(impl_->AddFact(condition, Origin::kPrecondition, asker));
   impl_->facts.push_back(condition);
   return absl::OkStatus();
 }
@@ -348,6 +202,63 @@ bool ShapeEnv::TrueOrDefault(const Expr& condition, bool default_value, const As
   return impl_->GuardTrue(condition, asker).value_or(default_value);
 }
 
+absl::Status ShapeEnv::Check(const Expr& condition, const Asker& asker, absl::string_view message) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  return impl_->Check(condition, asker, message);
+}
+
 const std::vector<Guard>& ShapeEnv::guards() const { return impl_->guards; }
+const std::vector<Assertion>& ShapeEnv::assertions() const { return impl_->assertions; }
+
+void ShapeEnv::MarkBound(const Expr& unbacked) {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->bound.insert(unbacked);
+}
+
+std::vector<Assertion> ShapeEnv::TakeReadyAssertions() {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  Impl& m = *impl_;
+  std::vector<Assertion> ready;
+  std::vector<size_t> rest;
+  for (const size_t i : m.waiting) {
+    const std::vector<Expr> of = FreeSymbols(m.assertions[i].condition);
+    const bool all = std::all_of(
+        of.begin(), of.end(), [&](const Expr& s) { return !IsUnbacked(s) || m.bound.contains(s); });
+    if (all) {
+      ready.push_back(m.assertions[i]);
+    } else {
+      rest.push_back(i);
+    }
+  }
+  m.waiting = std::move(rest);
+  return ready;
+}
+
+void ShapeEnv::Freeze() {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  impl_->frozen = true;
+}
+bool ShapeEnv::frozen() const { return impl_->frozen; }
+int64_t ShapeEnv::version() const {
+  return static_cast<int64_t>(impl_->learned.size() + impl_->symbols.size());
+}
+
+std::vector<KnownFact> ShapeEnv::history() const {
+  std::lock_guard<std::mutex> lock(impl_->mutex);
+  std::vector<KnownFact> result;
+  for (const Expr& s : impl_->symbols) {
+    const SymbolInfo& symbol = impl_->info.at(s);
+    for (const Expr& fact : RangeFacts(s, symbol.range)) {
+      result.push_back({fact, Origin::kRange, {}, ""});
+      result.back().text = absl::StrCat(ToString(fact), ": range of ", symbol.source.ToString());
+    }
+  }
+  for (KnownFact fact : impl_->sources) {
+    fact.text = absl::StrCat(ShortText(fact.condition), ": ", OriginText(fact.origin),
+                             fact.asker.ToString());
+    result.push_back(std::move(fact));
+  }
+  return result;
+}
 
 }  // namespace lathe::symbolic

@@ -11,7 +11,7 @@ namespace {
 
 // A sum that is merged with its neighbours; larger ones stay one term, so that a chain of n
 // additions costs n and not n^2.
-bool IsFlattened(const Expr& e) { return e.operands().size() <= kLargestFlattened; }
+bool IsFlattened(const Expr& e) { return e.operands().size() <= kLargestFlatSum; }
 
 bool IsOpaqueSum(const Expr& e) { return e.kind() == ExprKind::kAdd && !IsFlattened(e); }
 
@@ -76,6 +76,41 @@ Expr SumOfMany(ExprContext* context, absl::Span<const Expr> terms) {
   return FromPolynomial(context, all);
 }
 
+// A long sum with a term more is that sum copied: chains of additions have many of these.
+constexpr size_t kShortestForInsertion = 8;
+
+bool CanInsert(const Expr& sum, const Expr& term) {
+  if (sum.kind() != ExprKind::kAdd || term.is_const() || term.kind() == ExprKind::kAdd)
+    return false;
+  if (sum.IsOverflow() || term.IsOverflow()) return false;
+  const absl::Span<const Expr> x = sum.operands();
+  if (x.size() < kShortestForInsertion || !IsFlattened(sum)) return false;
+  if (x.size() > kMostTermsToJoin) return true;
+  const auto is_remainder = [](const Expr& e) {
+    return !e.is_const() && ToTerm(e).monomial.kind() == ExprKind::kMod;
+  };
+  return !is_remainder(term) && std::none_of(x.begin(), x.end(), is_remainder);
+}
+
+Expr InsertTerm(ExprContext* context, const Expr& sum, const Expr& added, int64_t sign) {
+  const absl::Span<const Expr> x = sum.operands();
+  Term term = ToTerm(added);
+  const std::optional<int64_t> own = CheckedMul(term.coefficient, sign);
+  if (!own) return Expr::Overflow();
+  const auto at =
+      std::lower_bound(x.begin(), x.end(), term.monomial, [](const Expr& e, const Expr& m) {
+        return !e.is_const() && Compare(ToTerm(e).monomial, m) < 0;
+      });
+  const bool same = at != x.end() && !at->is_const() && ToTerm(*at).monomial == term.monomial;
+  const std::optional<int64_t> c = same ? CheckedAdd(*own, ToTerm(*at).coefficient) : own;
+  if (!c) return Expr::Overflow();
+  absl::InlinedVector<Expr, 32> operands(x.begin(), at);
+  if (*c != 0) operands.push_back(TimesConstant(context, term.monomial, *c));
+  operands.insert(operands.end(), same ? at + 1 : at, x.end());
+  if (operands.size() == 1) return operands[0];
+  return ContextAccess::Intern(context, ExprKind::kAdd, operands);
+}
+
 }  // namespace
 
 bool IsInfinite(const Expr& e) {
@@ -96,12 +131,15 @@ Expr SimplifySum(ExprContext* context, absl::Span<const Expr> terms) {
   if (any_infinite) return SumWithInfinity(numbers);
   if (numbers.size() == 1) return numbers[0];
   if (numbers.size() > 2) return SumOfMany(context, numbers);
+  if (CanInsert(numbers[0], numbers[1])) return InsertTerm(context, numbers[0], numbers[1], 1);
+  if (CanInsert(numbers[1], numbers[0])) return InsertTerm(context, numbers[1], numbers[0], 1);
   return FromPolynomial(context, AddScaled(AsAddend(numbers[0]), AsAddend(numbers[1]), 1));
 }
 
 Expr SimplifyDifference(ExprContext* context, const Expr& a, const Expr& b) {
   const bool plain =
       a.type() == ExprType::kInt && b.type() == ExprType::kInt && !IsInfinite(a) && !IsInfinite(b);
+  if (plain && CanInsert(a, b)) return InsertTerm(context, a, b, -1);
   if (plain) return FromPolynomial(context, AddScaled(AsAddend(a), AsAddend(b), -1));
   const Expr minus_one = b.type() == ExprType::kFloat ? Expr::Float(-1) : Expr(-1);
   return SimplifySum(context, {a, SimplifyProduct(context, {minus_one, b})});

@@ -134,7 +134,7 @@ Expr FinishProduct(ExprContext* context, Factors& factors) {
   if (!any_sum) return ProductNode(context, factors);
   // A number times a sum always distributes, unless the sum is opaque.
   if (factors.list.size() == 1 && factors.list[0].exponent == 1 &&
-      factors.list[0].base.operands().size() <= kLargestFlattened) {
+      factors.list[0].base.operands().size() <= kLargestFlatSum) {
     const Expr& sum = factors.list[0].base;
     return FromPolynomial(context, Scaled(ToPolynomial(sum), factors.coefficient));
   }

@@ -34,8 +34,7 @@ std::optional<Expr> JoinedWith(ExprContext* context, const Expr& remainder, cons
 }
 
 std::optional<Polynomial> JoinRemainder(ExprContext* context, const Polynomial& p) {
-  constexpr size_t kMostTerms = 64;  // the search is quadratic
-  if (p.terms.size() < 2 || p.terms.size() > kMostTerms) return std::nullopt;
+  if (p.terms.size() < 2 || p.terms.size() > kMostTermsToJoin) return std::nullopt;
   for (const Term& t : p.terms) {
     if (t.monomial.kind() != ExprKind::kMod) continue;
     const std::optional<int64_t> d = t.monomial.operands()[1].AsInt();

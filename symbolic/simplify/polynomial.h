@@ -13,6 +13,9 @@
 
 namespace lathe::symbolic {
 
+// Sums of more terms are not searched for c*d*(x//d) + c*(x % d): the search is quadratic.
+inline constexpr size_t kMostTermsToJoin = 64;
+
 struct Term {
   Expr monomial;  // without a coefficient; never a constant
   int64_t coefficient;

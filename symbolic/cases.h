@@ -1,0 +1,31 @@
+#ifndef LATHE_SYMBOLIC_CASES_H_
+#define LATHE_SYMBOLIC_CASES_H_
+
+// Answers that need several states of knowledge: one for each side of a fact "a or b", or one in
+// which the parts of a formula hold together.
+
+#include <optional>
+
+#include "symbolic/expr.h"
+#include "symbolic/knowledge.h"
+
+namespace lathe::symbolic {
+
+class CaseAnalysis {
+ public:
+  explicit CaseAnalysis(const Knowledge& knowledge) : k_(knowledge) {}
+
+  // What Knowledge::Decide left open, within fixed limits on cases and depth.
+  std::optional<bool> Decide(const Expr& condition) const;
+
+ private:
+  // The parts of a conjunction contradict each other.
+  bool Contradict(absl::Span<const Expr> parts, bool negated) const;
+  std::optional<bool> BySidesOf(const Expr& disjunction, const Expr& condition) const;
+
+  const Knowledge& k_;
+};
+
+}  // namespace lathe::symbolic
+
+#endif  // LATHE_SYMBOLIC_CASES_H_

@@ -1,0 +1,243 @@
+#include "symbolic/guard_predicate.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "dtypes/base/status.h"
+#include "symbolic/expr_node.h"
+#include "symbolic/known_facts.h"
+
+namespace lathe::symbolic {
+namespace {
+
+// With more guards than this, one is compared with those that came later only.
+constexpr size_t kMostCompared = 64;
+// The last so many are looked at with proofs, the others by ranges.
+constexpr size_t kMostProofs = 256;
+
+}  // namespace
+
+class PredicateBuilder {
+ public:
+  PredicateBuilder(const ShapeEnv& env, absl::Span<const Source> layout) : env_(env) {
+    p_.layout_.assign(layout.begin(), layout.end());
+    p_.expected_.assign(layout.size(), 0);
+    p_.mask_.assign(layout.size(), 0);
+    for (size_t i = 0; i < layout.size(); ++i) {
+      slot_of_source_.emplace(layout[i], static_cast<uint32_t>(i));
+    }
+    for (const Expr& s : env.symbols()) {
+      const auto it = slot_of_source_.find(env.source(s));
+      if (it != slot_of_source_.end()) slot_of_symbol_.emplace(s, it->second);
+    }
+  }
+
+  absl::StatusOr<GuardPredicate> Build() {
+    for (const Binding& b : env_.bindings()) LATHE_RETURN_IF_ERROR(AddBinding(b));
+    std::vector<Expr> ranges;
+    for (const Expr& s : env_.symbols()) {
+      if (s.symbol_kind() != SymbolKind::kBacked) continue;
+      const Range r = env_.RangeOf(s);
+      const auto slot = slot_of_symbol_.find(s);
+      if (slot == slot_of_symbol_.end() || r == Range{}) continue;
+      p_.ranges_.push_back({slot->second, r.lower, r.upper});
+      const std::vector<Expr> facts = RangeFacts(s, r);
+      ranges.insert(ranges.end(), facts.begin(), facts.end());
+    }
+    for (const Guard& g : NeededGuards(ranges)) LATHE_RETURN_IF_ERROR(AddCondition(g));
+    return std::move(p_);
+  }
+
+ private:
+  // From the last to the first, so that "s0 <= 16" drops an earlier "s0 <= 64"; what came before
+  // has already been used when the guard was asked for.
+  std::vector<Guard> NeededGuards(const std::vector<Expr>& ranges) {
+    std::vector<Guard> needed;
+    std::unique_ptr<Knowledge> k = Combine(&env_.context(), {}, ranges);
+    const std::vector<Guard>& all = env_.guards();
+    std::vector<Expr> learned = ranges;
+    for (size_t i = all.size(); i-- > 0;) {
+      const Expr condition =
+          k == nullptr ? all[i].condition : k->WithReplacements(all[i].condition);
+      const bool implied = k != nullptr && (all.size() - i <= kMostProofs
+                                                ? k->Decide(condition) == true
+                                                : k->Simplify(condition) == Expr::Bool(true));
+      if (implied) {
+        ++p_.dropped_;
+        continue;
+      }
+      needed.push_back(all[i]);
+      learned.push_back(all[i].condition);
+      if (k == nullptr) continue;
+      if (k->Solve(condition)) {
+        k = Combine(&env_.context(), {}, learned);
+      } else if (!k->Learn(condition)) {
+        k = nullptr;
+      }
+    }
+    std::reverse(needed.begin(), needed.end());
+    if (needed.size() <= kMostCompared) DropImplied(ranges, needed);
+    return needed;
+  }
+
+  void DropImplied(const std::vector<Expr>& ranges, std::vector<Guard>& needed) {
+    for (size_t i = 0; i < needed.size();) {
+      std::vector<Expr> others = ranges;
+      for (size_t j = 0; j < needed.size(); ++j) {
+        if (j != i) others.push_back(needed[j].condition);
+      }
+      const std::unique_ptr<Knowledge> k = Combine(&env_.context(), {}, others);
+      if (k != nullptr && k->Decide(k->WithReplacements(needed[i].condition)) == true) {
+        needed.erase(needed.begin() + static_cast<int64_t>(i));
+        ++p_.dropped_;
+      } else {
+        ++i;
+      }
+    }
+  }
+
+  absl::Status AddBinding(const Binding& b) {
+    const auto at = slot_of_source_.find(b.source);
+    if (at == slot_of_source_.end()) {
+      return InvalidArgument("the program depends on ", b.source.ToString(),
+                             ", which is not among the packed values");
+    }
+    const uint32_t slot = at->second;
+    if (const std::optional<int64_t> v = b.value.AsInt()) {
+      p_.expected_[slot] = *v;
+      p_.mask_[slot] = -1;
+      return absl::OkStatus();
+    }
+    const std::optional<uint32_t> own = SlotOf(b.value);
+    if (own) {
+      if (*own != slot) p_.equals_.push_back({slot, *own});
+      return absl::OkStatus();
+    }
+    if (b.value.symbol_kind() == SymbolKind::kUnbacked) return absl::OkStatus();
+    const absl::Span<const Expr> x = b.value.operands();
+    if (b.value.kind() == ExprKind::kMul && x.size() == 2 && SlotOf(x[0]) && SlotOf(x[1])) {
+      p_.products_.push_back({slot, *SlotOf(x[0]), *SlotOf(x[1])});
+      return absl::OkStatus();
+    }
+    return AddProgram({b.value, {b.source.ToString(), ""}, b.value}, slot);
+  }
+
+  std::optional<uint32_t> SlotOf(const Expr& e) const {
+    const auto it = slot_of_symbol_.find(e);
+    if (it == slot_of_symbol_.end()) return std::nullopt;
+    return it->second;
+  }
+
+  absl::Status AddCondition(const Guard& g) {
+    if (AddEquality(g.condition)) return absl::OkStatus();
+    return AddProgram(g, std::nullopt);
+  }
+
+  // The guard holds, or the value of the slot is that expression.
+  absl::Status AddProgram(const Guard& g, std::optional<uint32_t> slot) {
+    Expr missing = 0;
+    std::optional<FlatCondition> program = FlatCondition::Compile(
+        g.condition,
+        [&](const Expr& s) {
+          const std::optional<uint32_t> own = SlotOf(s);
+          if (!own) missing = s;
+          return own;
+        },
+        slot);
+    if (!program && missing.is_symbol()) {
+      return InvalidArgument("the guard ", ShortText(g.condition), " needs ", ToString(missing),
+                             " (", env_.source(missing).ToString(),
+                             "), which is not among the packed values");
+    }
+    if (!program) {
+      return Unimplemented("the guard ", ShortText(g.condition), " has floats or more than ",
+                           FlatCondition::kMostRegisters, " operations");
+    }
+    p_.programs_.push_back(*std::move(program));
+    p_.guards_.push_back(g);
+    return absl::OkStatus();
+  }
+
+  bool AddEquality(const Expr& e) {
+    if (e.kind() != ExprKind::kEq) return false;
+    const auto a = SlotOf(e.operands()[0]), b = SlotOf(e.operands()[1]);
+    if (!a || !b) return false;
+    p_.equals_.push_back({*a, *b});
+    return true;
+  }
+
+  const ShapeEnv& env_;
+  GuardPredicate p_;
+  absl::flat_hash_map<Source, uint32_t> slot_of_source_;
+  absl::flat_hash_map<Expr, uint32_t> slot_of_symbol_;
+};
+
+absl::StatusOr<GuardPredicate> GuardPredicate::Compile(const ShapeEnv& env,
+                                                       absl::Span<const Source> layout) {
+  return PredicateBuilder(env, layout).Build();
+}
+
+bool GuardPredicate::ConstantsHold(const int64_t* values) const {
+  const int64_t* expected = expected_.data();
+  const int64_t* mask = mask_.data();
+  const size_t n = expected_.size();
+  int64_t different = 0;
+  for (size_t i = 0; i < n; ++i) different |= (values[i] ^ expected[i]) & mask[i];
+  return different == 0;
+}
+
+bool GuardPredicate::Holds(const int64_t* values) const {
+  if (!ConstantsHold(values)) return false;
+  int64_t different = 0;
+  for (const Equal& e : equals_) different |= values[e.a] ^ values[e.b];
+  bool ok = different == 0;
+  for (const Product& p : products_) {
+    int64_t product;
+    ok &= !__builtin_mul_overflow(values[p.b], values[p.c], &product) && product == values[p.a];
+  }
+  for (const InRange& r : ranges_) {
+    ok &= values[r.slot] >= r.lower && values[r.slot] <= r.upper;
+  }
+  if (!ok) return false;
+  for (const FlatCondition& p : programs_) {
+    if (!p.Holds(values)) return false;
+  }
+  return true;
+}
+
+std::optional<std::string> GuardPredicate::Failure(const int64_t* values) const {
+  const auto is = [&](uint32_t slot) {
+    return absl::StrCat(layout_[slot].ToString(), " is ", values[slot]);
+  };
+  for (uint32_t i = 0; i < expected_.size(); ++i) {
+    if (((values[i] ^ expected_[i]) & mask_[i]) == 0) continue;
+    return absl::StrCat(is(i), ", the program was made for ", expected_[i]);
+  }
+  for (const Equal& e : equals_) {
+    if (values[e.a] == values[e.b]) continue;
+    return absl::StrCat(is(e.a), ", ", is(e.b), ": the program was made for equal ones");
+  }
+  for (const Product& p : products_) {
+    int64_t product = 0;
+    const bool fits = !__builtin_mul_overflow(values[p.b], values[p.c], &product);
+    if (fits && product == values[p.a]) continue;
+    return absl::StrCat(is(p.a), ", the program was made for the product of ",
+                        layout_[p.b].ToString(), " and ", layout_[p.c].ToString());
+  }
+  for (const InRange& r : ranges_) {
+    if (values[r.slot] >= r.lower && values[r.slot] <= r.upper) continue;
+    return absl::StrCat(is(r.slot), ", the program was made for ",
+                        r.lower == Range::kMin ? "" : absl::StrCat("at least ", r.lower),
+                        r.lower == Range::kMin || r.upper == Range::kMax ? "" : " and ",
+                        r.upper == Range::kMax ? "" : absl::StrCat("at most ", r.upper));
+  }
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    if (programs_[i].Holds(values)) continue;
+    return absl::StrCat("the guard ", ShortText(guards_[i].condition), " does not hold",
+                        guards_[i].asker.ToString());
+  }
+  return std::nullopt;
+}
+
+}  // namespace lathe::symbolic

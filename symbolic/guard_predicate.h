@@ -1,0 +1,67 @@
+#ifndef LATHE_SYMBOLIC_GUARD_PREDICATE_H_
+#define LATHE_SYMBOLIC_GUARD_PREDICATE_H_
+
+// All guards of one program as one flat predicate over the integers of a call, packed by the
+// caller in an order of its choice: sizes, strides, offsets, scalars.
+//
+//   const std::vector<Source> layout = {Source::InputSize(0, 0), Source::InputStride(0, 0)};
+//   absl::StatusOr<GuardPredicate> guards = GuardPredicate::Compile(env, layout);
+//   guards->Holds(values);     // no allocation, no lock
+//   guards->Failure(values);   // "size 0 of input 0 is 3, the program was made for 4"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "symbolic/flat_condition.h"
+#include "symbolic/shape_env.h"
+
+namespace lathe::symbolic {
+
+class GuardPredicate {
+ public:
+  // Checks bindings, ranges of backed symbols and guards; a guard that the others imply is left
+  // out. InvalidArgument when a guard needs a symbol whose source is not in `layout`.
+  static absl::StatusOr<GuardPredicate> Compile(const ShapeEnv& env,
+                                                absl::Span<const Source> layout);
+
+  // `values` has as many integers as the layout. What overflows or divides by zero does not hold.
+  bool Holds(const int64_t* values) const;
+  // The first condition that does not hold, in words; nullopt when all do.
+  std::optional<std::string> Failure(const int64_t* values) const;
+
+  // The guards that are checked by evaluation: not seen by the flat comparisons.
+  const std::vector<Guard>& general_guards() const { return guards_; }
+  size_t dropped_guards() const { return dropped_; }
+
+ private:
+  friend class PredicateBuilder;
+  struct Equal {  // values[a] == values[b]
+    uint32_t a, b;
+  };
+  struct Product {  // values[a] == values[b] * values[c]
+    uint32_t a, b, c;
+  };
+  struct InRange {
+    uint32_t slot;
+    int64_t lower, upper;
+  };
+  bool ConstantsHold(const int64_t* values) const;
+
+  std::vector<Source> layout_;
+  // (values[i] ^ expected_[i]) & mask_[i] is 0 for all i: one pass without branches.
+  std::vector<int64_t> expected_, mask_;
+  std::vector<Equal> equals_;
+  std::vector<Product> products_;
+  std::vector<InRange> ranges_;
+  std::vector<FlatCondition> programs_;  // one for each of guards_
+  std::vector<Guard> guards_;
+  size_t dropped_ = 0;
+};
+
+}  // namespace lathe::symbolic
+
+#endif  // LATHE_SYMBOLIC_GUARD_PREDICATE_H_

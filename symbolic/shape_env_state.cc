@@ -1,0 +1,223 @@
+#include "symbolic/shape_env_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "dtypes/base/check.h"
+#include "dtypes/base/status.h"
+#include "symbolic/evaluate.h"
+#include "symbolic/expr_node.h"
+#include "symbolic/known_facts.h"
+
+namespace lathe::symbolic {
+namespace {
+
+// After so many guards for which a proof was searched in vain, those that ranges do not decide are
+// recorded though others may imply them: a search costs as much as a hundred guards.
+constexpr int kMostFailedProofs = 32;
+
+}  // namespace
+
+std::string RangeText(const Range& r) {
+  return absl::StrCat("[", r.lower == Range::kMin ? "-inf" : absl::StrCat(r.lower), ", ",
+                      r.upper == Range::kMax ? "inf" : absl::StrCat(r.upper), "]");
+}
+
+Expr ShapeEnv::Impl::AddSymbol(absl::string_view name, SymbolKind kind, SymbolInfo symbol_info) {
+  const Expr symbol = context->Symbol(name, kind);
+  if (!info.contains(symbol)) symbols.push_back(symbol);
+  const Range range = symbol_info.range;
+  model.SetSymbol(symbol, symbol_info.hint, range);
+  info[symbol] = std::move(symbol_info);
+  if (knowledge->replacements().contains(symbol)) {
+    Rebuild();
+  } else {
+    knowledge->LimitSymbol(symbol, range);
+  }
+  return symbol;
+}
+
+bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& asker) {
+  const size_t before = learned.size();
+  learned.push_back(condition);
+  const Expr current = knowledge->WithReplacements(condition);
+  const bool ok =
+      HasSolution(current) ? ReplaceFree(current) || Rebuild() : knowledge->Learn(current);
+  if (ok) {
+    sources.push_back({condition, origin, asker, ""});
+    model.AddFact(condition);
+    return true;
+  }
+  learned.resize(before);
+  LATHE_CHECK(Rebuild()) << "facts that held together no longer do";
+  return false;
+}
+
+bool ShapeEnv::Impl::ReplaceFree(const Expr& condition) {
+  const auto solution = knowledge->Solve(condition);
+  if (!solution || !knowledge->IsFree(solution->first)) return false;
+  const auto it = info.find(solution->first);
+  const Range range = it == info.end() ? Range{} : it->second.range;
+  knowledge->Replace(solution->first, solution->second);
+  for (const Expr& fact : RangeFacts(solution->second, range)) {
+    if (!knowledge->Learn(fact)) return false;
+  }
+  return true;
+}
+
+bool ShapeEnv::Impl::HasSolution(const Expr& condition) const {
+  if (condition.kind() == ExprKind::kAnd) {
+    return std::any_of(condition.operands().begin(), condition.operands().end(),
+                       [&](const Expr& e) { return knowledge->Solve(e).has_value(); });
+  }
+  return knowledge->Solve(condition).has_value();
+}
+
+bool ShapeEnv::Impl::Rebuild() {
+  std::vector<std::pair<Expr, Range>> ranges;
+  for (const Expr& s : symbols) ranges.push_back({s, info[s].range});
+  std::unique_ptr<Knowledge> k = Combine(context.get(), ranges, learned);
+  if (k == nullptr) return false;
+  knowledge = std::move(k);
+  return true;
+}
+
+std::string ShapeEnv::Impl::Known(const Expr& condition) const {
+  std::vector<std::string> parts;
+  const std::vector<Expr> of = FreeSymbols(condition);
+  for (const Expr& s : of) {
+    if (parts.size() >= 4) break;
+    const auto it = info.find(s);
+    if (it != info.end())
+      parts.push_back(absl::StrCat(ToString(s), " in ", RangeText(it->second.range)));
+  }
+  for (const Expr& fact : learned) {
+    if (parts.size() >= 8) break;
+    const std::vector<Expr> in_fact = FreeSymbols(fact);
+    const bool shares = std::any_of(in_fact.begin(), in_fact.end(), [&](const Expr& s) {
+      return std::find(of.begin(), of.end(), s) != of.end();
+    });
+    if (shares) parts.push_back(ShortText(fact));
+  }
+  return parts.empty() ? "nothing" : absl::StrJoin(parts, ", ");
+}
+
+absl::Status ShapeEnv::Impl::AddFact(const Expr& condition, Origin origin, const Asker& asker) {
+  if (condition.IsOverflow()) {
+    return OutOfRange("a fact overflows 64 bits or is undefined");
+  }
+  if (condition.type() != ExprType::kBool) {
+    return InvalidArgument("a fact must be a condition, not ", ShortText(condition));
+  }
+  const std::optional<bool> known = knowledge->Decide(condition);
+  if (known == true) {
+    return absl::OkStatus();
+  }
+  if (known == false || !Learn(condition, origin, asker)) {
+    return OutOfRange("fact ", ShortText(condition),
+                      " contradicts what is known: ", Known(condition), asker.ToString());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> ShapeEnv::Impl::ByHints(const Expr& condition, const Asker& asker) {
+  for (const Expr& s : FreeSymbols(condition)) {
+    if (s.symbol_kind() == SymbolKind::kBacked) continue;
+    const auto it = info.find(s);
+    return FailedPrecondition("the data-dependent condition ", ShortText(condition),
+                              " cannot be decided: ", ToString(s), " is ",
+                              it == info.end() ? "unknown" : it->second.source.ToString(),
+                              " and has no value before the program runs", asker.ToString());
+  }
+  const absl::StatusOr<int64_t> value =
+      Evaluate(condition, [&](const Expr& s) -> std::optional<int64_t> {
+        const auto it = info.find(s);
+        return it == info.end() ? std::nullopt : it->second.hint;
+      });
+  if (!value.ok()) {
+    return Annotate(value.status(), absl::StrCat("condition ", ShortText(condition),
+                                                 " cannot be decided", asker.ToString()));
+  }
+  return *value != 0;
+}
+
+absl::StatusOr<bool> ShapeEnv::Impl::GuardTrue(const Expr& condition, const Asker& asker) {
+  if (condition.IsOverflow() || condition.type() != ExprType::kBool) {
+    return InvalidArgument("not a condition: ", ShortText(condition), asker.ToString());
+  }
+  // Replaced symbols may remove unbacked ones.
+  const Expr simple = knowledge->Simplify(condition);
+  if (const std::optional<bool> known = simple.AsBool()) return *known;
+  const std::optional<bool> by_hints = model.ValueOf(simple);
+  const bool open =
+      by_hints && (failed_proofs >= kMostFailedProofs || model.CanDiffer(simple, *by_hints));
+  if (!open) {
+    if (const std::optional<bool> known = knowledge->Decide(condition)) return *known;
+    ++failed_proofs;
+  }
+  bool value = by_hints.value_or(false);
+  if (!by_hints) {
+    LATHE_ASSIGN_OR_RETURN(value, ByHints(simple, asker));
+  }
+  if (frozen) {
+    return FailedPrecondition("the guard ", ShortText(simple),
+                              " is needed, but no guards are made any more", asker.ToString());
+  }
+  LATHE_RETURN_IF_ERROR(AddGuard(condition, value, asker));
+  return value;
+}
+
+absl::Status ShapeEnv::Impl::AddGuard(const Expr& condition, bool value, const Asker& asker) {
+  Expr guard = value ? condition : Not(condition);
+  const Expr asked = guard;
+  // What names an unbacked symbol cannot be checked before the program runs.
+  const std::vector<Expr> of = FreeSymbols(guard);
+  if (std::any_of(of.begin(), of.end(), IsUnbacked)) guard = knowledge->WithReplacements(guard);
+  if (!Learn(guard, Origin::kGuard, asker)) {
+    return OutOfRange("guard ", ShortText(guard), " contradicts what is known: ", Known(guard),
+                      asker.ToString());
+  }
+  guards.push_back({guard, asker, asked});
+  return absl::OkStatus();
+}
+
+absl::Status ShapeEnv::Impl::Check(const Expr& condition, const Asker& asker,
+                                   absl::string_view message) {
+  const std::string words = message.empty() ? "" : absl::StrCat(": ", message);
+  if (condition.IsOverflow() || condition.type() != ExprType::kBool) {
+    return InvalidArgument("not a condition: ", ShortText(condition), asker.ToString());
+  }
+  const std::optional<bool> known = knowledge->Decide(condition);
+  if (known == true) return absl::OkStatus();
+  if (known == false) {
+    return OutOfRange("the check ", ShortText(condition), " cannot hold", words,
+                      "; known: ", Known(condition), asker.ToString());
+  }
+  const std::vector<Expr> of = FreeSymbols(knowledge->Simplify(condition));
+  if (std::any_of(of.begin(), of.end(), IsUnbacked)) {
+    LATHE_RETURN_IF_ERROR(AddFact(condition, Origin::kAssertion, asker));
+    waiting.push_back(assertions.size());
+    assertions.push_back({condition, asker, std::string(message)});
+    return absl::OkStatus();
+  }
+  // A check that fails leaves no guard behind.
+  bool holds = model.ValueOf(condition).value_or(true);
+  if (holds) {
+    LATHE_ASSIGN_OR_RETURN(holds, GuardTrue(condition, asker));
+  }
+  if (holds) return absl::OkStatus();
+  return FailedPrecondition("the check ", ShortText(condition), " fails for the example sizes",
+                            words, asker.ToString());
+}
+
+std::string ShapeEnv::Impl::FreshName(absl::string_view prefix, int& next) {
+  std::string name;
+  do {
+    name = absl::StrCat(prefix, next++);
+  } while (context->FindSymbol(name).has_value());
+  return name;
+}
+
+}  // namespace lathe::symbolic

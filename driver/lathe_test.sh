@@ -78,6 +78,13 @@ expect 2 "" "filter" conform $vectors/ops.jsonl $vectors/ops.safetensors --filte
 expect 0 "^true" "" prove $vectors/claims.txt
 echo '|- s0 < 3 => true' >"$tmp/claims"
 expect 1 "^unknown" "expected true" prove "$tmp/claims"
+echo '2 <= s0, s1 <= 7 |- min(8*s0, 16*s0) == 8*s0' >"$tmp/why"
+expect 0 '^  2 <= s0$' "" prove --why "$tmp/why"
+expect 0 '"reasons": \["2 <= s0"\]' "" prove --why --json "$tmp/why"
+echo '2 <= s0, s1 <= |- s0 < 3' >"$tmp/bad"
+expect 2 "" "bad:1.*column 15" prove "$tmp/bad"
+expect 0 '^s0: size 0 of input 0, range' "" show "$tmp/relu.lathe" --stage shapes
+expect 0 '"symbols": \[\{"name": "s0"' "" show "$tmp/relu.lathe" --stage shapes --json
 
 cat >"$tmp/long.lathe" <<'END'
 graph @f(%x: f32[s0]) { %a = aten.relu(%x) %b = aten.exp(%a) %c = aten.sin(%b) return %c, %a }

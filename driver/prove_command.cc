@@ -15,17 +15,22 @@
 namespace lathe::driver {
 namespace {
 
-constexpr char kUsage[] = "CLAIMS.txt [--json]";
+constexpr char kUsage[] = "CLAIMS.txt [--why] [--json]";
 
 std::string LineJson(const ClaimResult& result) {
   JsonObject o;
   o.Add("answer", result.answer).Add("simplified", result.simplified);
   if (!result.expected.empty()) o.Add("expected", result.expected);
+  if (!result.reasons.empty()) {
+    std::vector<std::string> reasons;
+    for (const std::string& reason : result.reasons) reasons.push_back(JsonString(reason));
+    o.AddRaw("reasons", JsonArray(reasons));
+  }
   return o.Text();
 }
 
 absl::StatusOr<int> Run(const std::vector<std::string>& words) {
-  LATHE_ASSIGN_OR_RETURN(Arguments arguments, Arguments::Parse(words, {{"json"}}));
+  LATHE_ASSIGN_OR_RETURN(Arguments arguments, Arguments::Parse(words, {{"why"}, {"json"}}));
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(1, 1, absl::StrCat("lathe prove ", kUsage)));
   const std::string& path = arguments.positional()[0];
   LATHE_ASSIGN_OR_RETURN(std::shared_ptr<MappedFile> file, MappedFile::Open(path));
@@ -36,7 +41,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
     ++number;
     line = absl::StripAsciiWhitespace(line);
     if (line.empty() || line[0] == '#') continue;
-    absl::StatusOr<ClaimResult> result = DecideClaim(line);
+    absl::StatusOr<ClaimResult> result = DecideClaim(line, arguments.Has("why"));
     if (!result.ok()) return Annotate(result.status(), absl::StrCat(path, ":", number));
     mismatched |= result->mismatched();
     if (arguments.Has("json")) {
@@ -44,6 +49,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
       continue;
     }
     printf("%s\t%s\n", result->answer.c_str(), result->simplified.c_str());
+    for (const std::string& reason : result->reasons) printf("  %s\n", reason.c_str());
     if (result->mismatched()) {
       fprintf(stderr, "lathe: %s:%ld: expected %s\n", path.c_str(), static_cast<long>(number),
               result->expected.c_str());

@@ -10,7 +10,7 @@
 #include "driver/command.h"
 #include "driver/compile_flags.h"
 #include "driver/open_trace.h"
-#include "driver/user_inputs.h"
+#include "driver/show_shapes.h"
 #include "dtypes/base/status.h"
 #include "ir/text/printer.h"
 
@@ -38,38 +38,6 @@ std::string Ops(const Program& program) {
   return text;
 }
 
-std::string RangeText(const symbolic::Range& range) {
-  return absl::StrCat(
-      "[", range.lower == symbolic::Range::kMin ? "-inf" : absl::StrCat(range.lower), ", ",
-      range.upper == symbolic::Range::kMax ? "inf" : absl::StrCat(range.upper), "]");
-}
-
-// Symbols with what is known of them, preconditions, and the types at the program's borders.
-std::string Shapes(const Program& program) {
-  std::string text;
-  const ShapeEnv& shapes = *program.shapes;
-  for (const Expr& symbol : shapes.symbols()) {
-    absl::StrAppend(&text, symbolic::ToString(symbol), ": ", shapes.source(symbol).ToString(),
-                    ", range ", RangeText(shapes.RangeOf(symbol)));
-    if (std::optional<int64_t> hint = shapes.hint(symbol)) {
-      absl::StrAppend(&text, ", example ", *hint);
-    }
-    text += "\n";
-  }
-  for (const Expr& e : program.main->preconditions()) {
-    absl::StrAppend(&text, "where ", symbolic::ToString(e), "\n");
-  }
-  for (const UserInput& input : UserInputsOf(program)) {
-    absl::StrAppend(&text, "input ", input.name, ": ", ToString(input.type), "\n");
-  }
-  for (size_t k = 0; k < program.main->outputs().size(); ++k) {
-    const Argument& output = program.main->outputs()[k];
-    absl::StrAppend(&text, "output ", k, ": ",
-                    output.is_value() ? ToString(output.value()->type) : "a constant", "\n");
-  }
-  return text;
-}
-
 absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   LATHE_ASSIGN_OR_RETURN(Arguments arguments,
                          Arguments::Parse(words, WithCompileFlags({{"stage", Option::kValue}})));
@@ -85,12 +53,14 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   } else if (stage == "ops") {
     text = Ops(program);
   } else if (stage == "shapes") {
-    text = Shapes(program);
+    text = ShapesText(program);
   } else {
     LATHE_ASSIGN_OR_RETURN(Executable executable, Compile(program, options));
     LATHE_ASSIGN_OR_RETURN(text, executable.Stage(stage));
   }
-  if (arguments.Has("json")) {
+  if (arguments.Has("json") && stage == "shapes") {
+    text = ShapesJson(program);
+  } else if (arguments.Has("json")) {
     JsonObject o;
     o.Add("stage", stage).Add("text", text);
     text = o.Text();

@@ -319,6 +319,10 @@ absl::Status OpEmitter::Read(int id, const std::string& pointer, const Address& 
                                        scope.count, ")")
                         : absl::StrCat("hn::MaskedLoadN(", mask, ", ", tag, ", &", pointer, "[",
                                        at.first, "], ", scope.count, ")");
+  } else if (at.kind == Address::kContiguous && mask.empty()) {
+    text = absl::StrCat("hn::LoadBitsN<", BitWidth(o.dtype), ", ",
+                        IsSigned(o.dtype) ? "true" : "false", ">(", tag, ", ", pointer, ", ",
+                        at.first, ", ", scope.count, ")");
   } else if (at.kind == Address::kUniform) {
     const std::string element = ReadText(o.dtype, pointer, at.first);
     text = mask.empty()

@@ -35,5 +35,29 @@ LATHE_INLINE V WrapLanes(V v) {
   return v & ((1 << kWidth) - 1);
 }
 
+// Elements k, k + 1... in lanes. Eight elements are a whole number of bytes: from a multiple of eight
+// on, one instruction spreads each group.
+template <int kWidth, bool kSigned, class D, class N>
+LATHE_INLINE Vec<D> LoadBitsN(D d, const uint8_t* p, int64_t k, N n) {
+#if defined(__BMI2__)
+  if constexpr (N::kFull && D::kLanes % 8 == 0) {
+    if (k % 8 == 0) {
+      constexpr uint64_t kEach = 0x0101010101010101u * ((1u << kWidth) - 1);
+      uint64_t groups[D::kLanes / 8];
+      for (int g = 0; g < D::kLanes / 8; ++g) {
+        uint64_t bits = 0;
+        __builtin_memcpy(&bits, p + (k / 8 + g) * kWidth, kWidth);
+        groups[g] = __builtin_ia32_pdep_di(bits, kEach);
+      }
+      Vec<D> v;
+      __builtin_memcpy(&v, groups, sizeof v);
+      if constexpr (kSigned) v = WrapLanes<kWidth, true>(v);
+      return v;
+    }
+  }
+#endif
+  return FromLanes(d, n, [=](int l) { return LoadBits<kWidth, kSigned>(p, k + l); });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace hwy

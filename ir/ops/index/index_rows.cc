@@ -9,7 +9,7 @@ namespace lathe {
 std::vector<OpRow> IndexRows() {
   std::vector<OpRow> rows;
   for (auto group : {AdvancedIndexRows, GatherRows, ScatterRows, JoinRows, RearrangeRows,
-                     TriangleRows, NonzeroRows, SearchRows, PaddingRows}) {
+                     TriangleRows, NonzeroRows, SearchRows, PaddingRows, CountRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

@@ -18,6 +18,7 @@ std::vector<OpRow> TriangleRows();       // tril, triu, diag_embed
 std::vector<OpRow> NonzeroRows();        // nonzero, where.default
 std::vector<OpRow> SearchRows();         // bucketize, searchsorted
 std::vector<OpRow> PaddingRows();        // constant_pad_nd, reflection_pad..., pad
+std::vector<OpRow> CountRows();          // bincount, histc and other rare ones
 
 }  // namespace lathe
 

@@ -185,6 +185,21 @@ Decomposed DecomposeAddr(Builder& b, const OpArgs& args) {
   return OneArgument(ScaleAndAdd(b, args.Tensor(0), product, number(3), Scalar(1), dtype));
 }
 
+// The product of three tensors with dimensions of size 1 put in, summed over some.
+Decomposed DecomposeTrilinear(Builder& b, const OpArgs& args) {
+  Value* product = nullptr;
+  const DType dtype = args.Type(0).dtype;
+  for (int i : {0, 1, 2}) {
+    Value* x = Widen(b, args.Tensor(i));
+    for (const Expr& dim : args.Ints(3 + i)) x = b.Call("aten.unsqueeze", {x, dim});
+    product = i == 0 ? x : Mul(b, product, x);
+  }
+  if (!args.Ints(6).empty()) {
+    product = b.Call("aten.sum.dim_IntList", {product, args.Ints(6), false});
+  }
+  return OneArgument(CastTo(b, product, dtype));
+}
+
 }  // namespace
 
 std::vector<OpRow> AddedRows() {
@@ -210,6 +225,10 @@ std::vector<OpRow> AddedRows() {
   rows.push_back(Composed("aten::addr(Tensor self, Tensor vec1, Tensor vec2" + scales,
                           "beta * self + alpha * the outer product of two vectors.", DecomposeAddr,
                           false, {"aten.addr(f32[3, 4], f32[3], f32[4])"}));
+  rows.push_back(Composed(
+      "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] "
+      "expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
+      "The product of three tensors, summed over dimensions.", DecomposeTrilinear, false, {}));
   for (const char* name : {"outer", "ger"}) {
     rows.push_back(Composed(std::string("aten::") + name + "(Tensor self, Tensor vec2) -> Tensor",
                             "All products of an element of self with one of vec2.", DecomposeOuter,

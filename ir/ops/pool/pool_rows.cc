@@ -8,7 +8,7 @@ namespace lathe {
 
 std::vector<OpRow> PoolRows() {
   std::vector<OpRow> rows;
-  for (auto group : {MaxPoolRows, AveragePoolRows, AdaptivePoolRows}) {
+  for (auto group : {MaxPoolRows, AveragePoolRows, AdaptivePoolRows, UnpoolRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

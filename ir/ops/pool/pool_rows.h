@@ -12,6 +12,7 @@ namespace lathe {
 std::vector<OpRow> MaxPoolRows();
 std::vector<OpRow> AveragePoolRows();
 std::vector<OpRow> AdaptivePoolRows();
+std::vector<OpRow> UnpoolRows();
 
 }  // namespace lathe
 

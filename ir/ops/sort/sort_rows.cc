@@ -7,6 +7,7 @@
 #include "ir/ops/builder.h"
 #include "ir/ops/families.h"
 #include "ir/ops/sort/lines.h"
+#include "ir/ops/sort/selection_rows.h"
 
 namespace lathe {
 namespace {
@@ -187,6 +188,9 @@ std::vector<OpRow> SortRows() {
                               "Sorted along the first dimension.", {-1, -1}, 0,
                               {"aten.msort(f32[7, 3])"}));
   rows.push_back(TopKRow());
+  for (auto group : {SelectionRows, UniqueRows}) {
+    for (OpRow& row : group()) rows.push_back(std::move(row));
+  }
   return rows;
 }
 

@@ -16,6 +16,7 @@ std::vector<OpRow> ExpandRows();       // expand, unsqueeze, squeeze...
 std::vector<OpRow> SliceRows();        // slice, select, narrow
 std::vector<OpRow> SplitRows();        // split, chunk, unbind... : lists of slices
 std::vector<OpRow> StridedRows();      // as_strided, diagonal, unfold, alias, detach...
+std::vector<OpRow> ResizeRows();       // resize_
 std::vector<OpRow> ViewScatterRows();  // slice_scatter and its kind
 // "X_copy" for the view ops above: a contiguous clone of the view.
 std::vector<OpRow> ViewCopyRows();

@@ -1,0 +1,207 @@
+// One element of each sorted line: kthvalue, median, nanmedian; and the most frequent one: mode.
+
+#include "ir/ops/sort/selection_rows.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "dtypes/base/status.h"
+#include "ir/ops/host/host_loops.h"
+#include "ir/ops/sort/lines.h"
+#include "ir/ops/view/compose.h"
+
+namespace lathe {
+namespace {
+
+using Decomposed = absl::StatusOr<Arguments>;
+
+absl::Status CheckOrdered(const OpArgs& args) {
+  if (!IsComplex(args.Type(0).dtype)) return absl::OkStatus();
+  return InvalidArgument(args.schema().name, ": complex numbers have no order");
+}
+
+// Values and places of `x` sorted along `dim`.
+struct Sorted {
+  Value *values = nullptr, *places = nullptr;
+};
+
+Sorted SortLines(Builder& b, Value* x, int dim) {
+  std::vector<Value*> results = b.CallMany("aten.sort", {x, dim, false});
+  if (results.size() != 2) return {};
+  return {results[0], results[1]};
+}
+
+// A dimension of size 1 dropped unless it is kept.
+Value* Drop(Builder& b, Value* x, int dim, bool keepdim) {
+  return keepdim ? x : b.Call("aten.squeeze.dim", {x, dim});
+}
+
+Arguments Both(Value* values, Value* places) {
+  return {values ? Argument::Of(values) : Argument(), places ? Argument::Of(places) : Argument()};
+}
+
+// A number's line is itself.
+Arguments OfScalar(Builder& b, Value* x) {
+  Value* places = b.Call("aten.zeros_like", {x}, {{"dtype", DType::kI64}});
+  return Both(Clone(b, x, MemoryFormat::kPreserve), places);
+}
+
+Decomposed DecomposeKthValue(Builder& b, const OpArgs& args) {
+  LATHE_RETURN_IF_ERROR(CheckOrdered(args));
+  Value* x = args.Tensor(0);
+  LATHE_ASSIGN_OR_RETURN(int64_t wanted, args.ConstantInt(2));
+  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, TypeOf(x).rank()));
+  const Expr size = TypeOf(x).rank() == 0 ? Expr(1) : TypeOf(x).sizes[dim], k = args.Int(1);
+  if (b.shapes().IsKnownTrue(symbolic::Or(symbolic::Lt(k, 1), symbolic::Gt(k, size)))) {
+    return InvalidArgument("kthvalue(): selected number k out of range for dimension ", dim);
+  }
+  if (TypeOf(x).rank() == 0) return OfScalar(b, x);
+  Sorted sorted = SortLines(b, x, dim);
+  auto pick = [&](Value* v) {
+    Value* kept = b.Call("aten.slice.Tensor", {v, dim, k - 1, k});
+    return Clone(b, Drop(b, kept, dim, args.Bool(3)), MemoryFormat::kContiguous);
+  };
+  return Both(pick(sorted.values), pick(sorted.places));
+}
+
+// The lower middle of each line. A NaN wins, unless it is to be left out.
+Decomposed MedianOf(Builder& b, Value* x, int dim, bool keepdim, bool skips_nan) {
+  const Expr size = TypeOf(x).sizes[dim];
+  const bool is_float = IsFloat(TypeOf(x).dtype);
+  Sorted sorted = SortLines(b, x, dim);
+  LATHE_RETURN_IF_ERROR(b.status());
+  Value *values, *places;
+  if (skips_nan && is_float) {
+    // NaN comes last: the middle of the numbers before.
+    Value* numbers = b.Call("aten.logical_not", {b.Call("aten.isnan", {x})});
+    Value* count = b.Call("aten.sum.dim_IntList", {numbers, std::vector<Expr>{dim}, true});
+    Value* last = b.Call("aten.clamp_min", {AddScalar(b, count, Scalar(-1)), Scalar(0)});
+    Value* middle = b.Call("aten.floor_divide.Scalar", {last, Scalar(2)});
+    values = b.Call("aten.gather", {sorted.values, dim, middle});
+    places = b.Call("aten.gather", {sorted.places, dim, middle});
+  } else {
+    const Expr middle = symbolic::FloorDiv(size - 1, 2);
+    values = b.Call("aten.slice.Tensor", {sorted.values, dim, middle, middle + 1});
+    places = b.Call("aten.slice.Tensor", {sorted.places, dim, middle, middle + 1});
+    if (is_float) {
+      Value* largest = b.Call("aten.slice.Tensor", {sorted.values, dim, size - 1, size});
+      Value* has_nan = b.Call("aten.isnan", {largest});
+      values = b.Call("aten.where.self", {has_nan, largest, values});
+      places = b.Call("aten.where.self", {has_nan, b.Call("aten.argmax", {x, dim, true}), places});
+    }
+  }
+  values = Clone(b, Drop(b, values, dim, keepdim), MemoryFormat::kContiguous);
+  places = Clone(b, Drop(b, places, dim, keepdim), MemoryFormat::kContiguous);
+  return Both(values, places);
+}
+
+DecomposeFunction DecomposeMedianDim(bool skips_nan) {
+  return [skips_nan](Builder& b, const OpArgs& args) -> Decomposed {
+    LATHE_RETURN_IF_ERROR(CheckOrdered(args));
+    Value* x = args.Tensor(0);
+    LATHE_ASSIGN_OR_RETURN(int64_t wanted, args.ConstantInt(1));
+    LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, TypeOf(x).rank()));
+    if (TypeOf(x).rank() == 0) return OfScalar(b, x);
+    if (TypeOf(x).sizes[dim] == 0) {
+      return OutOfRange(args.schema().name, ": expected reduction dim ", dim,
+                        " to have non-zero size");
+    }
+    return MedianOf(b, x, dim, args.Bool(2), skips_nan);
+  };
+}
+
+DecomposeFunction DecomposeMedianAll(bool skips_nan) {
+  return [skips_nan](Builder& b, const OpArgs& args) -> Decomposed {
+    LATHE_RETURN_IF_ERROR(CheckOrdered(args));
+    Value* x = args.Tensor(0);
+    const DType dtype = TypeOf(x).dtype;
+    if (NumElements(TypeOf(x)) == 0) {
+      const Scalar none = IsFloat(dtype) ? Scalar(std::nan("")) : Scalar(INT64_MIN);
+      return OneArgument(b.Call("aten.full", {std::vector<Expr>{}, none}, {{"dtype", dtype}}));
+    }
+    LATHE_ASSIGN_OR_RETURN(Arguments both, MedianOf(b, Reshape(b, x, {-1}), 0, false, skips_nan));
+    return Arguments{both[0]};
+  };
+}
+
+// ---- mode ----
+
+absl::StatusOr<std::vector<ValueType>> InferMode(const InferContext& c) {
+  LATHE_RETURN_IF_ERROR(CheckOrdered(c.args));
+  const TensorType& self = c.args.Type(0);
+  LATHE_ASSIGN_OR_RETURN(int64_t wanted, c.args.ConstantInt(1));
+  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, self.rank()));
+  std::vector<Expr> sizes = self.sizes;
+  if (!sizes.empty()) {
+    if (sizes[dim] == 0) {
+      return OutOfRange("mode(): expected reduction dim ", dim, " to have non-zero size");
+    }
+    sizes[dim] = 1;
+    if (!c.args.Bool(2)) sizes.erase(sizes.begin() + dim);
+  }
+  return std::vector<ValueType>{ContiguousType(self.dtype, sizes, self.device),
+                                ContiguousType(DType::kI64, sizes, self.device)};
+}
+
+// The smallest of the most frequent values, and the place where it stands last.
+absl::StatusOr<std::vector<HostValue>> EvaluateMode(const EvaluateContext& c) {
+  const Tensor& self = c.args.Tensor(0);
+  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(c.args.Int(1), self.rank()));
+  Tensor values = c.Allocate(0), places = c.Allocate(1);
+  const Lines lines(self, dim);
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    const std::vector<int64_t> order = StableOrder(lines, line, false);
+    int64_t best = 0, run = 0;
+    for (size_t k = 0; k < order.size(); ++k) {
+      const bool same = k > 0 && lines.Get(line, order[k]) == lines.Get(line, order[k - 1]);
+      run = same ? run + 1 : 1;
+      if (run <= best) continue;
+      best = run;
+      values.SetLinear(line, lines.Get(line, order[k]));
+      places.SetLinear(line, Scalar(order[k]));
+    }
+  }
+  return std::vector<HostValue>{values, places};
+}
+
+OpRow Composed(std::string schema, std::string doc, DecomposeFunction decompose,
+               std::vector<std::string> samples) {
+  OpRow row;
+  row.schema = std::move(schema);
+  row.doc = std::move(doc);
+  row.decompose = std::move(decompose);
+  row.samples = std::move(samples);
+  return row;
+}
+
+}  // namespace
+
+std::vector<OpRow> SelectionRows() {
+  const std::string both = ") -> (Tensor values, Tensor indices)";
+  std::vector<OpRow> rows;
+  rows.push_back(
+      Composed("aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False" + both,
+               "The k-th smallest element of each line, and its place.", DecomposeKthValue,
+               {"aten.kthvalue(f32[3, 5], 2)"}));
+  for (bool skips_nan : {false, true}) {
+    const std::string name = skips_nan ? "nanmedian" : "median";
+    rows.push_back(Composed(absl::StrCat("aten::", name, "(Tensor self) -> Tensor"),
+                            "The lower middle of all elements.", DecomposeMedianAll(skips_nan),
+                            {absl::StrCat("aten.", name, "(f32[3, 5])")}));
+    rows.push_back(Composed(
+        absl::StrCat("aten::", name, ".dim(Tensor self, int dim, bool keepdim=False", both),
+        "The lower middle of each line, and its place.", DecomposeMedianDim(skips_nan),
+        {absl::StrCat("aten.", name, ".dim(f32[3, 5], 1)")}));
+  }
+  OpRow mode;
+  mode.schema = "aten::mode(Tensor self, int dim=-1, bool keepdim=False" + both;
+  mode.doc = "The smallest of the most frequent elements of each line, and its last place.";
+  mode.infer = InferMode;
+  mode.evaluate = EvaluateMode;
+  mode.samples = {"aten.mode(i64[3, 5])"};
+  rows.push_back(std::move(mode));
+  return rows;
+}
+
+}  // namespace lathe

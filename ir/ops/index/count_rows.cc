@@ -146,9 +146,11 @@ absl::StatusOr<Arguments> DecomposeChunkCat(Builder& b, const OpArgs& args) {
   std::vector<Value*> tensors = args.Tensors(0);
   LATHE_ASSIGN_OR_RETURN(int64_t wanted, args.ConstantInt(1));
   LATHE_ASSIGN_OR_RETURN(int64_t chunks, args.ConstantInt(2));
-  if (tensors.empty() || chunks <= 0 || wanted < 0) {
-    return InvalidArgument("_chunk_cat: expects tensors, a dim >= 0 and num_chunks > 0");
+  if (tensors.empty() || chunks <= 0) {
+    return InvalidArgument("_chunk_cat: expects tensors and num_chunks > 0");
   }
+  // Dimensions from `dim` on become two, whatever the tensor's rank.
+  LATHE_ASSIGN_OR_RETURN(wanted, WrapDim(wanted, TypeOf(tensors[0]).rank()));
   std::vector<Value*> parts;
   for (Value* t : tensors) {
     const TensorType type = TypeOf(t);

@@ -1,6 +1,7 @@
 // beta * self + alpha * product: the product, and a pointwise rest that fuses with it as an
 // epilogue. f16 and bf16 results are rounded once, so the product keeps f32.
 
+#include <algorithm>
 #include <utility>
 
 #include "dtypes/base/status.h"
@@ -185,18 +186,28 @@ Decomposed DecomposeAddr(Builder& b, const OpArgs& args) {
   return OneArgument(ScaleAndAdd(b, args.Tensor(0), product, number(3), Scalar(1), dtype));
 }
 
-// The product of three tensors with dimensions of size 1 put in, summed over some.
+// The product of three tensors with dimensions of size 1 put in, summed over some: eager multiplies
+// two at a time and sums what it can in between.
 Decomposed DecomposeTrilinear(Builder& b, const OpArgs& args) {
-  Value* product = nullptr;
   const DType dtype = args.Type(0).dtype;
+  Value* factors[3];
   for (int i : {0, 1, 2}) {
-    Value* x = Widen(b, args.Tensor(i));
-    for (const Expr& dim : args.Ints(3 + i)) x = b.Call("aten.unsqueeze", {x, dim});
-    product = i == 0 ? x : Mul(b, product, x);
+    factors[i] = Widen(b, args.Tensor(i));
+    for (const Expr& dim : args.Ints(3 + i)) {
+      factors[i] = b.Call("aten.unsqueeze", {factors[i], dim});
+    }
   }
-  if (!args.Ints(6).empty()) {
-    product = b.Call("aten.sum.dim_IntList", {product, args.Ints(6), false});
+  std::vector<Expr> at_once, later;
+  const std::vector<Expr> third = args.Ints(5);
+  for (const Expr& dim : args.Ints(6)) {
+    const bool is_flat = std::find(third.begin(), third.end(), dim) != third.end();
+    (is_flat ? at_once : later).push_back(dim);
   }
+  Value* product = Mul(b, factors[0], factors[1]);
+  if (!at_once.empty()) product = b.Call("aten.sum.dim_IntList", {product, at_once, true});
+  product = Mul(b, Widen(b, CastTo(b, product, dtype)), factors[2]);
+  if (!later.empty()) product = b.Call("aten.sum.dim_IntList", {product, later, true});
+  if (!args.Ints(6).empty()) product = b.Call("aten.squeeze.dims", {product, args.Ints(6)});
   return OneArgument(CastTo(b, product, dtype));
 }
 

@@ -13,6 +13,8 @@ bool IsNearest(Interpolation mode) {
   return mode == Interpolation::kNearest || mode == Interpolation::kNearestExact;
 }
 
+bool IsNarrow(DType dtype) { return ComputeType(dtype) != dtype; }
+
 // ---- Loops ----
 
 struct LoopAxis {
@@ -97,10 +99,8 @@ std::vector<HostTap> WeightedTaps(const Axis& axis, int64_t in, int64_t out, int
           {Inside(first + 2, in), far(2 - t)}};
 }
 
-}  // namespace
-
-std::vector<LoopTap> LoopTaps(OpsHandler& ops, const Axis& axis, const Expr& in, const Expr& out,
-                              const Expr& place, DType dtype) {
+std::vector<LoopTap> ExactLoopTaps(OpsHandler& ops, const Axis& axis, const Expr& in,
+                                   const Expr& out, const Expr& place, DType dtype) {
   if (IsNearest(axis.mode)) {
     const LoopAxis a{ops, axis, in, out, DType::kF32};
     const bool exact = axis.mode == Interpolation::kNearestExact;
@@ -128,6 +128,18 @@ std::vector<LoopTap> LoopTaps(OpsHandler& ops, const Axis& axis, const Expr& in,
   return taps;
 }
 
+}  // namespace
+
+std::vector<LoopTap> LoopTaps(OpsHandler& ops, const Axis& axis, const Expr& in, const Expr& out,
+                              const Expr& place, DType dtype) {
+  std::vector<LoopTap> taps = ExactLoopTaps(ops, axis, in, out, place, dtype);
+  for (LoopTap& tap : taps) {
+    if (!tap.weight.is_valid() || !IsNarrow(axis.dtype)) continue;
+    tap.weight = ops.Cast(ops.Cast(tap.weight, axis.dtype), dtype);
+  }
+  return taps;
+}
+
 std::vector<HostTap> HostTapsAt(const Axis& axis, int64_t in, int64_t out, int64_t place,
                                 bool in_double) {
   if (IsNearest(axis.mode)) {
@@ -138,8 +150,12 @@ std::vector<HostTap> HostTapsAt(const Axis& axis, int64_t in, int64_t out, int64
     const float source = std::floor(at * HostRatio<float>(axis, in, out));
     return {{Inside(static_cast<int64_t>(source), in), 1}};
   }
-  return in_double ? WeightedTaps<double>(axis, in, out, place)
-                   : WeightedTaps<float>(axis, in, out, place);
+  std::vector<HostTap> taps = in_double ? WeightedTaps<double>(axis, in, out, place)
+                                        : WeightedTaps<float>(axis, in, out, place);
+  for (HostTap& tap : taps) {
+    if (IsNarrow(axis.dtype)) tap.weight = Convert(Scalar(tap.weight), axis.dtype).ToDouble();
+  }
+  return taps;
 }
 
 }  // namespace lathe

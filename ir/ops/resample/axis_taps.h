@@ -19,6 +19,7 @@ struct Axis {
   Interpolation mode = Interpolation::kNearest;
   bool align_corners = false;
   std::optional<double> scale;  // output over input, where the call gives it
+  DType dtype = DType::kF32;    // that eager keeps weights in
 };
 
 // A weight that is invalid stands for 1.

@@ -25,11 +25,13 @@ struct Form {
   int scale(int d) const { return 2 + has_align() + d; }
 };
 
-std::vector<Axis> AxesOf(const Form& form, bool align,
+std::vector<Axis> AxesOf(const Form& form, bool align, DType dtype,
                          const std::function<std::optional<double>(int)>& scale) {
   std::vector<Axis> axes;
+  // Eager's bilinear kernel keeps weights in f32, the others in the image's own type.
+  if (form.mode == Interpolation::kLinear && form.spatial > 1) dtype = ComputeType(dtype);
   for (int d = 0; d < form.spatial; ++d) {
-    axes.push_back({form.mode, align, scale(form.scale(d))});
+    axes.push_back({form.mode, align, scale(form.scale(d)), dtype});
   }
   return axes;
 }
@@ -82,8 +84,9 @@ OpsValue Interpolated(OpsHandler& ops, TensorReader& in, Value* self,
 absl::StatusOr<std::vector<Lowered>> LowerUpsample(const LowerContext& c, const Form& form) {
   Value* self = c.args.Tensor(0);
   const std::vector<Expr> in_sizes = TypeOf(self).sizes, out_sizes = c.result().sizes;
-  const std::vector<Axis> axes = AxesOf(form, form.has_align() && c.args.Bool(2),
-                                        [&](int i) { return c.args.OptionalFloat(i); });
+  const std::vector<Axis> axes =
+      AxesOf(form, form.has_align() && c.args.Bool(2), TypeOf(self).dtype,
+             [&](int i) { return c.args.OptionalFloat(i); });
   const DType dtype = LoadedDType(TypeOf(self).dtype);
   return std::vector<Lowered>{PointwiseLoops{[=](OpsHandler& ops, TensorReader& in, Index index) {
     std::vector<std::vector<LoopTap>> taps;
@@ -100,7 +103,7 @@ absl::StatusOr<std::vector<HostValue>> EvaluateUpsample(const EvaluateContext& c
                                                         const Form& form) {
   const Tensor& self = c.args.Tensor(0);
   Tensor out = c.Allocate();
-  const std::vector<Axis> axes = AxesOf(form, form.has_align() && c.args.Bool(2),
+  const std::vector<Axis> axes = AxesOf(form, form.has_align() && c.args.Bool(2), self.dtype(),
                                         [&](int i) { return c.args.OptionalFloat(i); });
   const std::vector<double> x = ToVector<double>(self);
   std::vector<double> y;

@@ -16,6 +16,7 @@ const Extern* CumulativeExtern();     // cumulative.cc
 const Extern* NonzeroExtern();        // nonzero.cc
 const Extern* CopyExtern();           // copy.cc
 const Extern* ScatterReduceExtern();  // scatter_reduce.cc
+const Extern* KthValueExtern();       // kthvalue.cc
 
 }  // namespace lathe
 

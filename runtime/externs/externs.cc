@@ -26,7 +26,7 @@ std::string FormatExternAttributes(const ExternAttributes& attributes) {
 const Extern* FindExtern(absl::string_view id) {
   for (const Extern* (*get)() :
        {GemmExtern, Conv2dExtern, ConvNdExtern, SortExtern, TopKExtern, CumulativeExtern,
-        NonzeroExtern, CopyExtern, ScatterReduceExtern}) {
+        NonzeroExtern, CopyExtern, ScatterReduceExtern, KthValueExtern}) {
     if (get()->id() == id) return get();
   }
   return nullptr;

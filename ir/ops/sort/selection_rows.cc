@@ -3,6 +3,7 @@
 #include "ir/ops/sort/selection_rows.h"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -47,22 +48,88 @@ Arguments OfScalar(Builder& b, Value* x) {
   return Both(Clone(b, x, MemoryFormat::kPreserve), places);
 }
 
-Decomposed DecomposeKthValue(Builder& b, const OpArgs& args) {
-  LATHE_RETURN_IF_ERROR(CheckOrdered(args));
-  Value* x = args.Tensor(0);
-  LATHE_ASSIGN_OR_RETURN(int64_t wanted, args.ConstantInt(2));
-  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, TypeOf(x).rank()));
-  const Expr size = TypeOf(x).rank() == 0 ? Expr(1) : TypeOf(x).sizes[dim], k = args.Int(1);
-  if (b.shapes().IsKnownTrue(symbolic::Or(symbolic::Lt(k, 1), symbolic::Gt(k, size)))) {
-    return InvalidArgument("kthvalue(): selected number k out of range for dimension ", dim);
+// ---- kthvalue ----
+
+absl::StatusOr<std::vector<ValueType>> InferKthValue(const InferContext& c) {
+  LATHE_RETURN_IF_ERROR(CheckOrdered(c.args));
+  const TensorType& self = c.args.Type(0);
+  LATHE_ASSIGN_OR_RETURN(int64_t wanted, c.args.ConstantInt(2));
+  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, self.rank()));
+  std::vector<Expr> sizes = self.sizes;
+  const Expr size = sizes.empty() ? Expr(1) : sizes[dim], k = c.args.Int(1);
+  if (c.shapes.IsKnownTrue(symbolic::Or(symbolic::Lt(k, 1), symbolic::Gt(k, size)))) {
+    return OutOfRange("kthvalue(): selected number k out of range for dimension ", dim);
   }
-  if (TypeOf(x).rank() == 0) return OfScalar(b, x);
-  Sorted sorted = SortLines(b, x, dim);
-  auto pick = [&](Value* v) {
-    Value* kept = b.Call("aten.slice.Tensor", {v, dim, k - 1, k});
-    return Clone(b, Drop(b, kept, dim, args.Bool(3)), MemoryFormat::kContiguous);
+  if (!sizes.empty()) {
+    sizes[dim] = 1;
+    if (!c.args.Bool(3)) sizes.erase(sizes.begin() + dim);
+  }
+  return std::vector<ValueType>{ContiguousType(self.dtype, sizes, self.device),
+                                ContiguousType(DType::kI64, sizes, self.device)};
+}
+
+absl::StatusOr<std::vector<Lowered>> LowerKthValue(const LowerContext& c) {
+  LATHE_ASSIGN_OR_RETURN(int64_t wanted, c.args.ConstantInt(2));
+  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, c.args.Type(0).rank()));
+  ExternLoops select;
+  select.id = "kthvalue";
+  select.attributes = absl::StrCat("dim=", dim);
+  select.inputs = {c.args.Tensor(0)};
+  select.contiguous_inputs = {true};
+  select.integers = {c.args.Int(1)};
+  return std::vector<Lowered>{std::move(select)};
+}
+
+// Where a selection by partitions leaves the k-th smallest element of order[low..high]. Among
+// equal elements, eager names the one that this selection meets: the pivot is the median of the
+// first, the middle and the last, and both sides stop at elements equal to it.
+int64_t Selected(const Lines& lines, int64_t line, std::vector<int64_t>& order, int64_t low,
+                 int64_t high, int64_t k) {
+  const auto less = [&](int64_t i, int64_t j) {
+    return ComesBefore(lines.Get(line, order[i]), lines.Get(line, order[j]));
   };
-  return Both(pick(sorted.values), pick(sorted.places));
+  const auto sort_two = [&](int64_t i, int64_t j) {
+    if (less(j, i)) std::swap(order[i], order[j]);
+  };
+  if (high <= low) return order[k];
+  if (high == low + 1) {
+    sort_two(low, high);
+    return order[k];
+  }
+  std::swap(order[(low + high) / 2], order[low + 1]);
+  sort_two(low + 1, high);
+  sort_two(low, high);
+  sort_two(low + 1, low);
+  int64_t up = low + 2, down = high - 1;
+  for (;; ++up, --down) {
+    while (less(up, low)) ++up;
+    while (less(low, down)) --down;
+    if (down < up) break;
+    std::swap(order[up], order[down]);
+  }
+  std::swap(order[low], order[down]);
+  if (down == k) return order[k];
+  return down < k ? Selected(lines, line, order, down, high, k)
+                  : Selected(lines, line, order, low, down - 1, k);
+}
+
+absl::StatusOr<std::vector<HostValue>> EvaluateKthValue(const EvaluateContext& c) {
+  const Tensor& self = c.args.Tensor(0);
+  LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(c.args.Int(2), self.rank()));
+  const Lines lines(self, dim);
+  const int64_t k = c.args.Int(1);
+  if (k < 1 || k > lines.length()) {
+    return OutOfRange("kthvalue(): selected number k out of range for dimension ", dim);
+  }
+  Tensor values = c.Allocate(0), places = c.Allocate(1);
+  for (int64_t line = 0; line < lines.count(); ++line) {
+    std::vector<int64_t> order(lines.length());
+    std::iota(order.begin(), order.end(), 0);
+    const int64_t place = Selected(lines, line, order, 0, lines.length() - 1, k - 1);
+    values.SetLinear(line, lines.Get(line, place));
+    places.SetLinear(line, Scalar(place));
+  }
+  return std::vector<HostValue>{values, places};
 }
 
 // The lower middle of each line. A NaN wins, unless it is to be left out.
@@ -180,10 +247,14 @@ OpRow Composed(std::string schema, std::string doc, DecomposeFunction decompose,
 std::vector<OpRow> SelectionRows() {
   const std::string both = ") -> (Tensor values, Tensor indices)";
   std::vector<OpRow> rows;
-  rows.push_back(
-      Composed("aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False" + both,
-               "The k-th smallest element of each line, and its place.", DecomposeKthValue,
-               {"aten.kthvalue(f32[3, 5], 2)"}));
+  OpRow kthvalue;
+  kthvalue.schema = "aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False" + both;
+  kthvalue.doc = "The k-th smallest element of each line, and its place.";
+  kthvalue.infer = InferKthValue;
+  kthvalue.lower = LowerKthValue;
+  kthvalue.evaluate = EvaluateKthValue;
+  kthvalue.samples = {"aten.kthvalue(f32[3, 5], 2)", "aten.kthvalue(u8[7, 2], 3, 0, true)"};
+  rows.push_back(std::move(kthvalue));
   for (bool skips_nan : {false, true}) {
     const std::string name = skips_nan ? "nanmedian" : "median";
     rows.push_back(Composed(absl::StrCat("aten::", name, "(Tensor self) -> Tensor"),

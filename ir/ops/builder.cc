@@ -10,6 +10,27 @@ CallArgument::CallArgument(const std::vector<Value*>& v) {
   argument = Argument::List(std::move(items));
 }
 
+namespace {
+
+// The arguments of the overload that takes numbers where tensors were expected; `row` becomes that
+// overload's. ResolveNode knows how, so a node is made for it to resolve.
+absl::StatusOr<std::vector<Argument>> BindOverload(Graph& graph, const OpRegistry& registry,
+                                                   absl::string_view op,
+                                                   std::vector<Argument> given,
+                                                   const std::vector<std::string>& names,
+                                                   const OpRow** row) {
+  Node* node = graph.Append(std::string(op), std::move(given), {});
+  node->names = names;
+  absl::Status status = ResolveNode(node, registry);
+  if (status.ok()) *row = node->row;
+  std::vector<Argument> arguments(node->arguments.begin(), node->arguments.end());
+  graph.Erase(node);
+  if (!status.ok()) return status;
+  return arguments;
+}
+
+}  // namespace
+
 Value* Builder::Call(absl::string_view op, std::vector<CallArgument> arguments,
                      std::vector<std::pair<std::string, CallArgument>> named) {
   std::vector<Value*> results = CallMany(op, std::move(arguments), std::move(named));
@@ -32,7 +53,8 @@ std::vector<Value*> Builder::CallMany(absl::string_view op, std::vector<CallArgu
   if (row == nullptr) Fail(Unimplemented("unknown operator '", op, "'"));
   if (!status_.ok()) return {};
 
-  absl::StatusOr<std::vector<Argument>> bound = BindArguments(row->parsed, std::move(given), names);
+  absl::StatusOr<std::vector<Argument>> bound = BindArguments(row->parsed, given, names);
+  if (!bound.ok()) bound = BindOverload(graph_, registry_, op, std::move(given), names, &row);
   if (!bound.ok()) {
     Fail(bound.status());
     return {};

@@ -64,6 +64,8 @@ class CallReader {
         call.results.push_back(std::move(value));
       }
     }
+    // What gives nothing is recorded as one None.
+    if (call.results.size() == 1 && call.results[0].is_none()) call.results.clear();
     if (document.HasMember("args_after")) {
       LATHE_ASSIGN_OR_RETURN(call.arguments_after, ReadList(document["args_after"]));
     }

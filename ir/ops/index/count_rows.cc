@@ -78,16 +78,19 @@ OpRow HistcRow() {
     return One(ContiguousType(self.dtype, {c.args.Int(1)}, self.device));
   };
   row.evaluate = [](const EvaluateContext& c) -> Results {
+    const DType dtype = c.args.Tensor(0).dtype();
+    // Eager computes with numbers of the tensor's own type throughout.
+    const auto rounded = [dtype](double v) { return Convert(Scalar(v), dtype).ToDouble(); };
     const std::vector<double> x = ToVector<double>(c.args.Tensor(0));
     const int64_t bins = c.args.Int(1);
-    double low = c.args.Number(2).ToDouble(), high = c.args.Number(3).ToDouble();
+    double low = rounded(c.args.Number(2).ToDouble()), high = rounded(c.args.Number(3).ToDouble());
     if (low == high && !x.empty()) {
       low = *std::min_element(x.begin(), x.end());
       high = *std::max_element(x.begin(), x.end());
     }
     if (low == high) {
-      low -= 1;
-      high += 1;
+      low = rounded(low - 1);
+      high = rounded(high + 1);
     }
     if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
       return InvalidArgument("torch.histc: range of [", low, ", ", high, "] is not finite");
@@ -95,7 +98,8 @@ OpRow HistcRow() {
     std::vector<double> counts(bins, 0);
     for (double v : x) {
       if (!(v >= low && v <= high)) continue;
-      const int64_t k = static_cast<int64_t>((v - low) / (high - low) * static_cast<double>(bins));
+      const double steps = rounded(rounded(v - low) * static_cast<double>(bins));
+      const int64_t k = static_cast<int64_t>(rounded(steps / rounded(high - low)));
       counts[std::min(k, bins - 1)] += 1;
     }
     Tensor out = c.Allocate();
@@ -105,15 +109,14 @@ OpRow HistcRow() {
   return row;
 }
 
-// ---- embedding_renorm_: rows longer than max_norm made that long ----
+// ---- embedding_renorm: rows longer than max_norm made that long ----
 
 OpRow RenormRow() {
   OpRow row;
   row.schema =
-      "aten::embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) "
-      "-> Tensor(a!)";
-  row.doc = "The rows that the indices name, scaled down to max_norm in place.";
-  row.effect = Effect::kMutates;
+      "aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> "
+      "Tensor";
+  row.doc = "The table with the rows that the indices name scaled down to max_norm.";
   row.infer = [](const InferContext& c) -> Types { return One(c.args.Type(0)); };
   row.evaluate = [](const EvaluateContext& c) -> Results {
     const Tensor& self = c.args.Tensor(0);
@@ -134,8 +137,9 @@ OpRow RenormRow() {
       if (norm <= most) continue;
       for (int64_t k = 0; k < width; ++k) x[i * width + k] *= most / (norm + 1e-7);
     }
-    FromVector<double>(x, self);
-    return OneResult(self);
+    Tensor out = c.Allocate();
+    FromVector<double>(x, out);
+    return OneResult(out);
   };
   return row;
 }

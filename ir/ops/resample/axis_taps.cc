@@ -86,7 +86,8 @@ std::vector<HostTap> WeightedTaps(const Axis& axis, int64_t in, int64_t out, int
   if (!is_cubic) {
     source = std::max(source, R(0));
     const int64_t first = std::min<int64_t>(static_cast<int64_t>(source), in - 1);
-    const R far = std::min(std::max(source - static_cast<R>(first), R(0)), R(1));
+    R far = std::min(std::max(source - static_cast<R>(first), R(0)), R(1));
+    if (IsNarrow(axis.dtype)) far = static_cast<R>(Convert(Scalar(far), axis.dtype).ToDouble());
     return {{first, 1 - far}, {first + (first < in - 1 ? 1 : 0), far}};
   }
   const R base = std::floor(source), t = source - base, a = R(kCubic);
@@ -115,6 +116,8 @@ std::vector<LoopTap> ExactLoopTaps(OpsHandler& ops, const Axis& axis, const Expr
     if (in == out) return {{place, {}}};
     OpsValue source = a.Source(place, false), base = ops.Floor(source);
     OpsValue far = ops.Minimum(ops.Maximum(ops.Sub(source, base), a.Number(0)), a.Number(1));
+    // The near weight is what is missing from the far one once that is rounded.
+    if (IsNarrow(axis.dtype)) far = ops.Cast(ops.Cast(far, axis.dtype), dtype);
     OpsValue near = ops.Sub(a.Number(1), far);
     return {{a.Clamped(base), near}, {a.Clamped(ops.Add(base, a.Number(1))), far}};
   }

@@ -1,6 +1,6 @@
 // Images read at the places that a grid names, in [-1, 1]: evaluated.
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -16,26 +16,54 @@ namespace {
 enum Mode { kBilinear, kNearest, kBicubic };
 enum Padding { kZeros, kBorder, kReflection };
 
+// Eager's kernels compute in the tensor's own dtype, halves too: every operation rounds.
+class Rounded {
+ public:
+  explicit Rounded(DType dtype) : dtype_(dtype) {}
+  double operator()(double v) const {
+    if (dtype_ == DType::kF64) return v;
+    if (dtype_ == DType::kF32) return static_cast<float>(v);
+    return Convert(Scalar(v), dtype_).ToDouble();
+  }
+
+ private:
+  DType dtype_;
+};
+
 struct Sampler {
   int64_t mode, padding;
   bool align;
+  int spatial;
+  Rounded r;
 
+  // In two dimensions eager scales before it shifts, in three it divides at the end.
   double Unnormalized(double x, int64_t size) const {
-    return align ? (x + 1) / 2 * (size - 1) : ((x + 1) * size - 1) / 2;
+    const double n = static_cast<double>(size);
+    if (align) {
+      return spatial == 2 ? r(r(x + 1) * r((n - 1) / 2)) : r(r(r(x + 1) / 2) * (n - 1));
+    }
+    return spatial == 2 ? r(r(r(x + 1) * r(n / 2)) - 0.5) : r(r(r(r(x + 1) * n) - 1) / 2);
   }
   // Mirrored between the edges.
   double Reflected(double x, int64_t size) const {
-    const double twice_low = align ? 0 : -1, twice_high = align ? 2.0 * (size - 1) : 2.0 * size - 1;
-    if (twice_low == twice_high) return 0;
-    const double low = twice_low / 2, span = (twice_high - twice_low) / 2;
-    const double distance = std::fabs(x - low), extra = std::fmod(distance, span);
-    const bool is_back = static_cast<int64_t>(std::floor(distance / span)) % 2 != 0;
-    return is_back ? span - extra + low : extra + low;
+    const double low = align ? 0 : -0.5, span = static_cast<double>(align ? size - 1 : size);
+    if (span == 0) return 0;
+    const double distance = std::fabs(r(x - low));
+    if (spatial == 2) {
+      // A whole period is there and back.
+      const double period = 2 * span, whole = r(std::trunc(r(distance / period)) * period);
+      const double extra = r(distance - whole);
+      return r(std::min(extra, r(period - extra)) + low);
+    }
+    const double extra = r(std::fmod(distance, span));
+    const bool is_back = static_cast<int64_t>(std::floor(r(distance / span))) % 2 != 0;
+    return is_back ? r(r(span - extra) + low) : r(extra + low);
   }
+  // NaN becomes 0 where coordinates are kept inside.
   double Padded(double x, int64_t size) const {
     if (padding == kZeros) return x;
     if (padding == kReflection) x = Reflected(x, size);
-    return std::min(static_cast<double>(size - 1), std::max(x, 0.0));
+    return std::min(static_cast<double>(size - 1), x > 0 ? x : 0.0);
   }
 };
 
@@ -46,55 +74,92 @@ struct Tap {
 
 // The places along one dimension that a coordinate reads.
 std::vector<Tap> TapsOf(const Sampler& s, double coordinate, int64_t size) {
+  const Rounded& r = s.r;
   double x = s.Unnormalized(coordinate, size);
   if (s.mode != kBicubic) x = s.Padded(x, size);
   if (s.mode == kNearest) return {{std::nearbyint(x), 1}};
-  const double base = std::floor(x), t = x - base;
-  if (s.mode == kBilinear) return {{base, 1 - t}, {base + 1, t}};
+  const double base = std::floor(x), t = r(x - base);
+  if (s.mode == kBilinear) return {{base, r(1 - t)}, {base + 1, t}};
   const double a = -0.75;
-  auto near = [&](double v) { return ((a + 2) * v - (a + 3)) * v * v + 1; };
-  auto far = [&](double v) { return ((a * v - 5 * a) * v + 8 * a) * v - 4 * a; };
-  return {{s.Padded(base - 1, size), far(t + 1)},
+  auto near = [&](double v) { return r(r(r(r(r((a + 2) * v) - (a + 3)) * v) * v) + 1); };
+  auto far = [&](double v) { return r(r(r(r(r(r(a * v) - 5 * a) * v) + 8 * a) * v) - 4 * a); };
+  return {{s.Padded(base - 1, size), far(r(t + 1))},
           {s.Padded(base, size), near(t)},
-          {s.Padded(base + 1, size), near(1 - t)},
-          {s.Padded(base + 2, size), far(2 - t)}};
+          {s.Padded(base + 1, size), near(r(1 - t))},
+          {s.Padded(base + 2, size), far(r(2 - t))}};
 }
+
+// One channel of one image, and the taps of each dimension, the first one first.
+struct Reading {
+  const Sampler& sampler;
+  const double* channel;
+  Position sizes;
+  std::vector<std::vector<Tap>> taps;
+
+  // The element at the chosen taps; 0 outside.
+  double At(const std::vector<size_t>& chosen) const {
+    int64_t at = 0;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      const double place = taps[d][chosen[d]].place;
+      if (!(place >= 0 && place <= static_cast<double>(sizes[d] - 1))) return 0;
+      at = at * sizes[d] + static_cast<int64_t>(place);
+    }
+    return channel[at];
+  }
+
+  // Weights of all dimensions multiplied, the last dimension's first.
+  double Linear() const {
+    const Rounded& r = sampler.r;
+    double sum = 0;
+    Dims counts;
+    for (const auto& t : taps) counts.push_back(static_cast<int64_t>(t.size()));
+    ForEachIndex(counts, [&](const Position& p) {
+      std::vector<size_t> chosen(p.begin(), p.end());
+      double weight = 1;
+      for (size_t d = sizes.size(); d-- > 0;) weight = r(weight * taps[d][chosen[d]].weight);
+      sum = r(sum + r(At(chosen) * weight));
+    });
+    return sum;
+  }
+
+  // Rows first, then their sum.
+  double Cubic() const {
+    const Rounded& r = sampler.r;
+    double sum = 0;
+    for (size_t y = 0; y < taps[0].size(); ++y) {
+      double row = 0;
+      for (size_t x = 0; x < taps[1].size(); ++x) {
+        row = r(row + r(taps[1][x].weight * At({y, x})));
+      }
+      sum = r(sum + r(taps[0][y].weight * row));
+    }
+    return sum;
+  }
+};
 
 absl::StatusOr<std::vector<HostValue>> EvaluateSample(const EvaluateContext& c, int spatial) {
   const Tensor &input = c.args.Tensor(0), &grid = c.args.Tensor(1);
-  const Sampler sampler{c.args.Int(2), c.args.Int(3), c.args.Bool(4)};
+  const Sampler sampler{c.args.Int(2), c.args.Int(3), c.args.Bool(4), spatial,
+                        Rounded(input.dtype())};
   if (sampler.mode < 0 || sampler.mode > (spatial == 2 ? kBicubic : kNearest) ||
       sampler.padding < 0 || sampler.padding > kReflection) {
     return InvalidArgument(c.args.schema().name, ": unknown interpolation or padding mode");
   }
   Tensor out = c.Allocate();
   const std::vector<double> x = ToVector<double>(input), g = ToVector<double>(grid);
+  const Position sizes(input.sizes().begin() + 2, input.sizes().end());
+  int64_t plane = 1;
+  for (int64_t size : sizes) plane *= size;
   std::vector<double> y;
   ForEachIndex(out.sizes(), [&](const Position& p) {
     int64_t at = p[0];
     for (int d = 0; d < spatial; ++d) at = at * out.sizes()[d + 2] + p[d + 2];
-    const int64_t channel = p[0] * input.sizes()[1] + p[1];
-    // Row-major places, or -1 outside.
-    std::vector<std::pair<int64_t, double>> places = {{channel, 1.0}};
+    Reading reading{sampler, x.data() + (p[0] * input.sizes()[1] + p[1]) * plane, sizes, {}};
     for (int d = 0; d < spatial; ++d) {
       // The grid names the last dimension first.
-      const int64_t size = input.sizes()[d + 2];
-      std::vector<std::pair<int64_t, double>> next;
-      for (const Tap& tap : TapsOf(sampler, g[at * spatial + spatial - 1 - d], size)) {
-        const bool inside = tap.place >= 0 && tap.place <= static_cast<double>(size - 1);
-        for (const auto& [place, weight] : places) {
-          const bool exists = inside && place >= 0;
-          next.emplace_back(exists ? place * size + static_cast<int64_t>(tap.place) : -1,
-                            weight * tap.weight);
-        }
-      }
-      places = std::move(next);
+      reading.taps.push_back(TapsOf(sampler, g[at * spatial + spatial - 1 - d], sizes[d]));
     }
-    double sum = 0;
-    for (const auto& [place, weight] : places) {
-      if (place >= 0) sum += x[place] * weight;
-    }
-    y.push_back(sum);
+    y.push_back(sampler.mode == kBicubic ? reading.Cubic() : reading.Linear());
   });
   FromVector<double>(y, out);
   return OneResult(out);

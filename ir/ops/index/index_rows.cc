@@ -8,8 +8,9 @@ namespace lathe {
 
 std::vector<OpRow> IndexRows() {
   std::vector<OpRow> rows;
-  for (auto group : {AdvancedIndexRows, GatherRows, ScatterRows, JoinRows, RearrangeRows,
-                     TriangleRows, NonzeroRows, SearchRows, PaddingRows, CountRows}) {
+  for (auto group :
+       {AdvancedIndexRows, GatherRows, ScatterRows, JoinRows, RearrangeRows, TriangleRows,
+        NonzeroRows, SearchRows, PaddingRows, CountRows, HistogramRows, SegmentRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

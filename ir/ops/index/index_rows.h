@@ -19,6 +19,8 @@ std::vector<OpRow> NonzeroRows();        // nonzero, where.default
 std::vector<OpRow> SearchRows();         // bucketize, searchsorted
 std::vector<OpRow> PaddingRows();        // constant_pad_nd, reflection_pad..., pad
 std::vector<OpRow> CountRows();          // bincount, histc and other rare ones
+std::vector<OpRow> HistogramRows();      // histogram, of several dimensions too
+std::vector<OpRow> SegmentRows();        // segment_reduce, embedding_bag, hash_tensor
 
 }  // namespace lathe
 

@@ -5,6 +5,7 @@
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
 #include "ir/ops/families.h"
+#include "ir/ops/loss/margin_rows.h"
 #include "ir/ops/opmath.h"
 
 namespace lathe {
@@ -249,6 +250,7 @@ std::vector<OpRow> LossRows() {
   cross_entropy.batch = BatchRule::kByDecomposition;
   cross_entropy.decompose = CrossEntropy;
   rows.push_back(std::move(cross_entropy));
+  for (OpRow& row : MarginRows()) rows.push_back(std::move(row));
   return rows;
 }
 

@@ -140,6 +140,8 @@ Decomposed DecomposeBatchNorm(Builder& b, const OpArgs& args) {
 
 struct HostNorm {
   int eps, momentum, training;  // argument positions; training -1: always
+  bool has_reserve = false;
+  bool is_functional = false;  // the updated statistics are the last two results
 };
 
 std::vector<double> OrElse(const std::optional<Tensor>& t, int64_t count, double value) {
@@ -156,14 +158,24 @@ void UpdateHost(const std::optional<Tensor>& running, const std::vector<double>&
   FromVector<double>(values, *running);
 }
 
+Tensor CopyOf(const Tensor& t) {
+  Tensor copy = Tensor::Empty(t.dtype(), t.sizes());
+  copy.CopyFrom(t);
+  return copy;
+}
+
 EvaluateFunction EvaluateNorm(HostNorm where) {
   return [where](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
     const Tensor& input = c.args.Tensor(0);
     const int64_t channels = input.sizes()[1];
     const double eps = c.args.Float(where.eps), momentum = c.args.Float(where.momentum);
     const bool training = where.training < 0 || c.args.Bool(where.training);
-    const std::optional<Tensor> running_mean = c.args.OptionalTensor(3);
-    const std::optional<Tensor> running_var = c.args.OptionalTensor(4);
+    std::optional<Tensor> running_mean = c.args.OptionalTensor(3);
+    std::optional<Tensor> running_var = c.args.OptionalTensor(4);
+    if (where.is_functional) {
+      running_mean = CopyOf(*running_mean);
+      running_var = CopyOf(*running_var);
+    }
     const std::vector<double> x = ToVector<double>(input);
     std::vector<int64_t> channel;
     ForEachIndex(input.sizes(), [&](const Position& p) { channel.push_back(p[1]); });
@@ -198,7 +210,8 @@ EvaluateFunction EvaluateNorm(HostNorm where) {
       y[k] = (x[k] - mean[i]) * rstd[i] * weight[i] + bias[i];
     }
     std::vector<HostValue> results;
-    for (size_t k = 0; k < c.results.size(); ++k) results.emplace_back(c.Allocate(k));
+    const size_t fresh = c.results.size() - (where.is_functional ? 2 : 0);
+    for (size_t k = 0; k < fresh; ++k) results.emplace_back(c.Allocate(k));
     FromVector<double>(y, results[0].tensor());
     if (training) {
       FromVector<double>(mean, results[1].tensor());
@@ -208,13 +221,17 @@ EvaluateFunction EvaluateNorm(HostNorm where) {
       UpdateHost(running_mean, exact_mean, momentum);
       UpdateHost(running_var, unbiased, momentum);
     }
+    if (where.is_functional) {
+      results.emplace_back(*running_mean);
+      results.emplace_back(*running_var);
+    }
     return results;
   };
 }
 
 // The result like the input; statistics a channel in training, empty otherwise.
-InferFunction InferNorm(HostNorm where, bool has_reserve) {
-  return [where, has_reserve](const InferContext& c) -> absl::StatusOr<std::vector<ValueType>> {
+InferFunction InferNorm(HostNorm where) {
+  return [where](const InferContext& c) -> absl::StatusOr<std::vector<ValueType>> {
     LATHE_RETURN_IF_ERROR(CheckBatchNorm(c.args));
     const TensorType& input = c.args.Type(0);
     const bool training = where.training < 0 || c.args.Bool(where.training);
@@ -225,17 +242,23 @@ InferFunction InferNorm(HostNorm where, bool has_reserve) {
     const std::vector<Expr> sizes = {training ? input.sizes[1] : Expr(0)};
     std::vector<ValueType> types = {out, ContiguousType(stats, sizes, input.device),
                                     ContiguousType(stats, sizes, input.device)};
-    if (has_reserve) types.emplace_back(ContiguousType(DType::kU8, {0}, input.device));
+    if (where.has_reserve) types.emplace_back(ContiguousType(DType::kU8, {0}, input.device));
+    for (int i = 3; where.is_functional && i < 5; ++i) {
+      const TensorType& running = c.args.Type(i);
+      types.emplace_back(ContiguousType(running.dtype, running.sizes, running.device));
+    }
     return types;
   };
 }
 
-OpRow StatisticsRow(std::string schema, HostNorm where, bool has_reserve) {
+OpRow StatisticsRow(std::string schema, HostNorm where, std::string functional) {
   OpRow row;
   row.schema = std::move(schema);
-  row.doc = "Batch normalization that also updates the running statistics in place.";
-  row.effect = Effect::kMutates;
-  row.infer = InferNorm(where, has_reserve);
+  row.doc = where.is_functional ? "Batch normalization that also gives the updated statistics."
+                                : "Batch normalization that updates the statistics in place.";
+  row.effect = where.is_functional ? Effect::kPure : Effect::kMutates;
+  row.functional = std::move(functional);
+  row.infer = InferNorm(where);
   row.evaluate = EvaluateNorm(where);
   return row;
 }
@@ -279,18 +302,29 @@ std::vector<OpRow> BatchNormRows() {
   rows.push_back(std::move(composite));
 
   const std::string first = "(Tensor input, Tensor? weight, Tensor? bias, ";
-  const std::string last = "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)";
+  const std::string written = "Tensor(a!) running_mean, Tensor(b!) running_var, ";
+  const std::string read = "Tensor running_mean, Tensor running_var, ";
+  const std::string numbers = "float momentum, float eps) -> (Tensor, Tensor, Tensor";
+  const std::string also = ", Tensor running_mean_out, Tensor running_var_out)";
+  const HostNorm legit{7, 6, 5}, update{6, 5, -1, true};
+  HostNorm pure_legit = legit, pure_update = update;
+  pure_legit.is_functional = pure_update.is_functional = true;
+  rows.push_back(StatisticsRow("aten::native_batch_norm" + first +
+                                   "Tensor? running_mean, Tensor? running_var, bool training, " +
+                                   numbers + ")",
+                               legit, ""));
   rows.push_back(StatisticsRow(
-      "aten::native_batch_norm" + first + "Tensor? running_mean, Tensor? running_var, " + last,
-      {7, 6, 5}, false));
-  rows.push_back(StatisticsRow("aten::_native_batch_norm_legit" + first +
-                                   "Tensor(a!) running_mean, Tensor(b!) running_var, " + last,
-                               {7, 6, 5}, false));
-  rows.push_back(StatisticsRow(
-      "aten::_batch_norm_with_update" + first +
-          "Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, float eps) -> (Tensor, "
-          "Tensor, Tensor, Tensor)",
-      {6, 5, -1}, true));
+      "aten::_native_batch_norm_legit" + first + written + "bool training, " + numbers + ")", legit,
+      "aten._native_batch_norm_legit_functional"));
+  rows.push_back(StatisticsRow("aten::_native_batch_norm_legit_functional" + first + read +
+                                   "bool training, " + numbers + also,
+                               pure_legit, ""));
+  rows.push_back(
+      StatisticsRow("aten::_batch_norm_with_update" + first + written + numbers + ", Tensor)",
+                    update, "aten._batch_norm_with_update_functional"));
+  rows.push_back(StatisticsRow("aten::_batch_norm_with_update_functional" + first + read + numbers +
+                                   ", Tensor reserve" + also,
+                               pure_update, ""));
   return rows;
 }
 

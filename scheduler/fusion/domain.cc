@@ -85,6 +85,7 @@ std::optional<std::vector<Expr>> CommonRefinement(const std::vector<Expr>& a_siz
 }
 
 std::optional<int> PrefixWithProduct(const std::vector<Expr>& sizes, const Expr& product) {
+  if (product == Expr(0)) return std::nullopt;  // every prefix from the first 0 on has it
   Expr so_far = 1;
   for (size_t k = 0; k <= sizes.size(); ++k) {
     if (so_far == product) return static_cast<int>(k);

@@ -745,6 +745,20 @@ class PlanEmitter {
     return absl::OkStatus();
   }
 
+  // Whether `value` is all that the input becomes: an output that aliases it has the input's
+  // layout, whatever layout the new contents were computed in.
+  bool IsWhole(int input, const Value* value) const {
+    for (size_t k = 0; k < graph_.outputs().size(); ++k) {
+      const OutputSpec& spec = graph_.output_specs()[k];
+      const Argument& written = graph_.outputs()[k];
+      if (spec.kind == OutputSpec::Kind::kMutation && spec.input == input && written.is_value() &&
+          written.value() == value) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   absl::StatusOr<ReturnStep::Output> OutputOf(size_t k, const std::vector<TensorSlot>& earlier) {
     using Kind = ReturnStep::Output::Kind;
     const Argument& argument = graph_.outputs()[k];
@@ -754,7 +768,9 @@ class PlanEmitter {
       Value* value = argument.value();
       if (spec.alias_input >= 0) {
         const TensorSlot base = slots_.at(graph_.inputs()[spec.alias_input]);
-        LATHE_ASSIGN_OR_RETURN(output.tensor, ViewOver(base, value->type.tensor()));
+        const Value* seen =
+            IsWhole(spec.alias_input, value) ? graph_.inputs()[spec.alias_input] : value;
+        LATHE_ASSIGN_OR_RETURN(output.tensor, ViewOver(base, seen->type.tensor()));
       } else if (spec.alias_output >= 0 && earlier[spec.alias_output] >= 0) {
         LATHE_ASSIGN_OR_RETURN(output.tensor,
                                ViewOver(earlier[spec.alias_output], value->type.tensor()));

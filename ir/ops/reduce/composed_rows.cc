@@ -260,9 +260,12 @@ Results IsInScalar(Builder& b, const OpArgs& args) {
   return std::vector<Argument>{Argument::Of(b.Call(op, {args.Tensor(0), args[1]}))};
 }
 
-// Whether a tensor of one bool is true, as a number.
+// Whether a tensor of one bool is true.
 Results Item(Builder& b, Value* condition) {
-  return std::vector<Argument>{Argument::Of(b.Call("aten._local_scalar_dense", {condition}))};
+  Value* number = b.Call("aten._local_scalar_dense", {condition});
+  Value* truth = b.Call("operator.ne", {number, 0});
+  LATHE_RETURN_IF_ERROR(b.status());
+  return std::vector<Argument>{Argument::Of(truth)};
 }
 
 Results Equal(Builder& b, const OpArgs& args) {

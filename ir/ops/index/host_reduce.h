@@ -12,13 +12,34 @@
 
 namespace lathe {
 
-// Eager sums halves in halves: `value` rounded where that shows.
+// Eager sums halves in halves and wraps integers at every step: `value` as `dtype` holds it.
 template <typename T>
 T RoundedStep(const T& value, DType dtype) {
   if constexpr (std::is_same_v<T, double>) {
     if (ComputeType(dtype) != dtype) return Convert(Scalar(value), dtype).ToDouble();
+  } else if constexpr (std::is_integral_v<T>) {
+    const Scalar held = Convert(Scalar(value), dtype);
+    return std::is_signed_v<T> ? static_cast<T>(held.ToInt()) : static_cast<T>(held.ToUInt());
   }
   return value;
+}
+
+// Overflow wraps.
+template <typename T>
+T WrappingSum(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  } else {
+    return a + b;
+  }
+}
+template <typename T>
+T WrappingProduct(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  } else {
+    return a * b;
+  }
 }
 
 // result[places[k]] = reduce(result[places[k]], values[k]) in order of k. "" replaces; "sum" and
@@ -45,9 +66,9 @@ absl::Status ReduceInto(const std::string& reduce, bool include_self,
     if (replaces) {
       at = v;
     } else if (is_sum) {
-      at = RoundedStep(at + v, dtype);
+      at = RoundedStep(WrappingSum(at, v), dtype);
     } else if (is_product) {
-      at = RoundedStep(at * v, dtype);
+      at = RoundedStep(WrappingProduct(at, v), dtype);
     } else if constexpr (!std::is_same_v<T, std::complex<double>>) {
       // NaN wins.
       if (reduce == "amax") at = v > at || v != v ? v : at;

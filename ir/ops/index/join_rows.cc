@@ -227,6 +227,48 @@ absl::StatusOr<Arguments> DecomposeBlockDiag(Builder& b, const OpArgs& args) {
   return OneArgument(b.Call("aten.cat", {CallArgument(rows), 0}));
 }
 
+// ---- hstack, vstack, dstack, column_stack: cat after dimensions of 1 were added ----
+
+// At least `rank` dimensions, as numpy adds them: the second last is the vector's own for dstack.
+Value* AtLeast(Builder& b, Value* t, int rank) {
+  if (t == nullptr || TypeOf(t).rank() >= rank) return t;
+  std::vector<Expr> sizes = TypeOf(t).sizes;
+  if (sizes.empty()) sizes.push_back(1);
+  if (rank >= 2 && sizes.size() == 1) sizes.insert(sizes.begin(), 1);
+  if (rank >= 3 && sizes.size() == 2) sizes.push_back(1);
+  return Reshape(b, t, sizes);
+}
+
+DecomposeFunction DecomposeCatOf(int rank, int dim) {
+  return [rank, dim](Builder& b, const OpArgs& args) -> absl::StatusOr<Arguments> {
+    LATHE_ASSIGN_OR_RETURN(std::vector<Value*> tensors, TensorsOf(args));
+    // hstack joins vectors end to end.
+    const int along = rank == 1 && TypeOf(tensors[0]).rank() <= 1 ? 0 : dim;
+    for (Value*& t : tensors) t = AtLeast(b, t, rank);
+    LATHE_RETURN_IF_ERROR(b.status());
+    return OneArgument(b.Call("aten.cat", {CallArgument(tensors), along}));
+  };
+}
+
+absl::StatusOr<Arguments> DecomposeColumnStack(Builder& b, const OpArgs& args) {
+  LATHE_ASSIGN_OR_RETURN(std::vector<Value*> tensors, TensorsOf(args));
+  for (Value*& t : tensors) {
+    if (TypeOf(t).rank() <= 1) t = Reshape(b, t, {-1, 1});
+  }
+  LATHE_RETURN_IF_ERROR(b.status());
+  return OneArgument(b.Call("aten.cat", {CallArgument(tensors), 1}));
+}
+
+OpRow StackRow(const std::string& name, std::string doc, DecomposeFunction decompose) {
+  OpRow row;
+  row.schema = absl::StrCat("aten::", name, "(Tensor[] tensors) -> Tensor");
+  row.doc = std::move(doc);
+  row.composite = true;
+  row.decompose = std::move(decompose);
+  row.samples = {absl::StrCat("aten.", name, "([f32[2, 3], f32[2, 3]])")};
+  return row;
+}
+
 }  // namespace
 
 std::vector<OpRow> JoinRows() {
@@ -257,6 +299,13 @@ std::vector<OpRow> JoinRows() {
     };
     rows.push_back(std::move(row));
   }
+  rows.push_back(StackRow("hstack", "Tensors side by side.", DecomposeCatOf(1, 1)));
+  rows.push_back(StackRow("vstack", "Rows one below the other.", DecomposeCatOf(2, 0)));
+  rows.push_back(StackRow("row_stack", "Rows one below the other.", DecomposeCatOf(2, 0)));
+  rows.push_back(
+      StackRow("dstack", "Tensors joined in the third dimension.", DecomposeCatOf(3, 2)));
+  rows.push_back(
+      StackRow("column_stack", "Vectors as columns, side by side.", DecomposeColumnStack));
   return rows;
 }
 

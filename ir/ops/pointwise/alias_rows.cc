@@ -80,6 +80,8 @@ void AddBinaryAliases(std::vector<OpRow>& rows) {
   rows.push_back(
       Alias("aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
             "aten.clamp.Tensor"));
+  rows.push_back(Alias("aten::max.other(Tensor self, Tensor other) -> Tensor", "aten.maximum"));
+  rows.push_back(Alias("aten::min.other(Tensor self, Tensor other) -> Tensor", "aten.minimum"));
   rows.push_back(Alias("aten::arctan2(Tensor self, Tensor other) -> Tensor", "aten.atan2"));
   rows.push_back(
       Alias("aten::special_logit(Tensor self, float? eps=None) -> Tensor", "aten.logit"));
@@ -165,6 +167,34 @@ absl::StatusOr<std::vector<Argument>> Glu(Builder& b, const OpArgs& args) {
   return std::vector<Argument>{Argument::Of(ToDType(b, product, args.Type(0).dtype))};
 }
 
+// Powers in f64 (or complex numbers), whatever the operands are. `overload` of aten.pow.
+OpRow FloatPower(const std::string& overload, const std::string& self,
+                 const std::string& exponent) {
+  return Composite(
+      absl::StrCat("aten::float_power.", overload, "(", self, " self, ", exponent,
+                   " exponent) -> Tensor"),
+      "self to the power of exponent, in f64.",
+      [overload](Builder& b, const OpArgs& args) -> absl::StatusOr<std::vector<Argument>> {
+        DType wide = DType::kF64;
+        for (int i = 0; i < 2; ++i) {
+          if (args[i].is_value() ? IsComplex(args.Type(i).dtype) : args.Number(i).is_complex()) {
+            wide = DType::kC128;
+          }
+        }
+        std::vector<CallArgument> operands;
+        for (int i = 0; i < 2; ++i) {
+          if (args[i].is_value()) {
+            operands.emplace_back(ToDType(b, args.Tensor(i), wide));
+          } else {
+            operands.emplace_back(args[i]);
+          }
+        }
+        Value* power = b.Call(absl::StrCat("aten.pow.", overload), std::move(operands));
+        LATHE_RETURN_IF_ERROR(b.status());
+        return std::vector<Argument>{Argument::Of(power)};
+      });
+}
+
 }  // namespace
 
 std::vector<OpRow> AliasRows() {
@@ -186,6 +216,9 @@ std::vector<OpRow> AliasRows() {
                         "The first half along dim times the sigmoid of the second.", Glu);
   glu.composite = false;
   rows.push_back(std::move(glu));
+  rows.push_back(FloatPower("Tensor_Tensor", "Tensor", "Tensor"));
+  rows.push_back(FloatPower("Tensor_Scalar", "Tensor", "Scalar"));
+  rows.push_back(FloatPower("Scalar", "Scalar", "Tensor"));
   return rows;
 }
 

@@ -110,7 +110,8 @@ absl::StatusOr<std::vector<Lowered>> LowerAdaptiveAverage(const LowerContext& c,
       count = count * (even[d] ? symbolic::FloorDiv(cuts[d].in, cuts[d].count)
                                : cuts[d].End(i) - cuts[d].Start(i));
     }
-    return ops.Div(sum, ops.IndexExpr(count, ops.dtype(sum)));
+    OpsValue divisor = ops.IndexExpr(count, ops.dtype(sum));
+    return IsFloat(ops.dtype(sum)) ? ops.Div(sum, divisor) : ops.TruncDiv(sum, divisor);
   };
   std::optional<int64_t> area = symbolic::Product(loops.reduced_sizes).AsInt();
   if (area && *area <= kUnrolledTaps && *area > 0) {

@@ -1,5 +1,7 @@
 #include "driver/parse_value.h"
 
+#include <unistd.h>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -8,13 +10,19 @@
 namespace lathe::driver {
 namespace {
 
-constexpr int64_t kLargestBytes = int64_t{1} << 40;
+// Lists are read by recursion, a level a dimension.
+constexpr size_t kLargestRank = 64;
+
+int64_t MemoryBytes() {
+  return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
 
 // "2x3xf32" -> an uninitialised tensor.
-absl::StatusOr<Tensor> ParseType(absl::string_view text) {
+absl::StatusOr<Tensor> ParseType(absl::string_view text, int64_t largest_bytes) {
   std::vector<absl::string_view> parts = absl::StrSplit(text, 'x');
   std::optional<DType> dtype = ParseDType(absl::StripAsciiWhitespace(parts.back()));
   if (!dtype) return InvalidArgument("'", parts.back(), "' is not a dtype");
+  if (parts.size() > kLargestRank) return OutOfRange("more than ", kLargestRank - 1, " dimensions");
   Dims sizes;
   int64_t count = 1;
   for (size_t k = 0; k + 1 < parts.size(); ++k) {
@@ -26,7 +34,9 @@ absl::StatusOr<Tensor> ParseType(absl::string_view text) {
     sizes.push_back(size);
   }
   std::optional<int64_t> bytes = ByteSize(*dtype, count);
-  if (!bytes || *bytes > kLargestBytes) return OutOfRange("'", text, "' is too large");
+  if (!bytes || *bytes > largest_bytes) {
+    return ResourceExhausted("'", text, "' is larger than this machine's memory");
+  }
   return Tensor::Empty(*dtype, sizes);
 }
 
@@ -81,14 +91,16 @@ class ListReader {
 
 }  // namespace
 
-absl::StatusOr<Value> ParseValue(absl::string_view text) {
+absl::StatusOr<Value> ParseValue(absl::string_view text) { return ParseValue(text, MemoryBytes()); }
+
+absl::StatusOr<Value> ParseValue(absl::string_view text, int64_t largest_bytes) {
   std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits('=', 1));
   if (parts.second.empty()) {
     LATHE_ASSIGN_OR_RETURN(Scalar number, ParseScalar(text));
     return Value(number);
   }
-  LATHE_ASSIGN_OR_RETURN(Tensor tensor, ParseType(parts.first));
+  LATHE_ASSIGN_OR_RETURN(Tensor tensor, ParseType(parts.first, largest_bytes));
   if (IsStorageOnly(tensor.dtype())) {
     return Unimplemented("values of ", Name(tensor.dtype()), " cannot be written");
   }

@@ -45,23 +45,37 @@ bool WriteAll(int fd, absl::string_view bytes) {
 
 }  // namespace
 
+std::shared_ptr<MappedFile> MappedFile::Room(int64_t size_bytes) {
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  const int64_t mapped = (size_bytes + page - 1) / page * page + page;
+  void* room = mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return nullptr;
+  return std::shared_ptr<MappedFile>(new MappedFile(room, size_bytes, mapped));
+}
+
 absl::StatusOr<std::shared_ptr<MappedFile>> MappedFile::Open(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
   if (file.get() < 0 || fstat(file.get(), &info) != 0) return SystemError(path);
   if (!S_ISREG(info.st_mode)) return InvalidArgument(path, ": not a regular file");
   // Room first, the file over its beginning: the rest stays readable.
-  const int64_t page = sysconf(_SC_PAGESIZE);
-  const int64_t mapped = (info.st_size + page - 1) / page * page + page;
-  void* room = mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return ResourceExhausted(path, ": no room for ", info.st_size, " bytes");
-  std::shared_ptr<MappedFile> result(new MappedFile(room, info.st_size, mapped));
+  std::shared_ptr<MappedFile> result = Room(info.st_size);
+  if (result == nullptr) {
+    return ResourceExhausted(path, ": no room for ", info.st_size, " bytes");
+  }
   if (info.st_size > 0 &&
-      mmap(room, static_cast<size_t>(info.st_size), PROT_READ | PROT_WRITE,
+      mmap(result->data_, static_cast<size_t>(info.st_size), PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file.get(), 0) == MAP_FAILED) {
     return SystemError(path);
   }
+  return result;
+}
+
+absl::StatusOr<std::shared_ptr<MappedFile>> MappedFile::CopyOf(absl::string_view bytes) {
+  std::shared_ptr<MappedFile> result = Room(static_cast<int64_t>(bytes.size()));
+  if (result == nullptr) return ResourceExhausted("no room for ", bytes.size(), " bytes");
+  if (!bytes.empty()) std::memcpy(result->data_, bytes.data(), bytes.size());
   return result;
 }
 

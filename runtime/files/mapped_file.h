@@ -17,6 +17,8 @@ class MappedFile {
  public:
   // NotFound, or InvalidArgument for what is no regular file.
   static absl::StatusOr<std::shared_ptr<MappedFile>> Open(const std::string& path);
+  // The same for bytes that are in memory already: a copy. ResourceExhausted without room.
+  static absl::StatusOr<std::shared_ptr<MappedFile>> CopyOf(absl::string_view bytes);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -32,6 +34,8 @@ class MappedFile {
  private:
   MappedFile(void* data, int64_t size_bytes, int64_t mapped_bytes)
       : data_(data), size_bytes_(size_bytes), mapped_bytes_(mapped_bytes) {}
+  // Zeros for `size_bytes` and a page more; nullptr without room.
+  static std::shared_ptr<MappedFile> Room(int64_t size_bytes);
   void* const data_;
   const int64_t size_bytes_, mapped_bytes_;
 };

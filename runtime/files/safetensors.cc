@@ -295,10 +295,8 @@ std::string Header(const std::vector<std::pair<std::string, Tensor>>& tensors) {
   return text;
 }
 
-}  // namespace
-
-absl::StatusOr<std::map<std::string, Tensor>> ReadSafetensors(const std::string& path) {
-  LATHE_ASSIGN_OR_RETURN(const std::shared_ptr<MappedFile> file, MappedFile::Open(path));
+absl::StatusOr<std::map<std::string, Tensor>> TensorsOf(const std::shared_ptr<MappedFile>& file,
+                                                        const std::string& path) {
   const absl::string_view bytes = file->bytes();
   uint64_t header_bytes = 0;
   if (bytes.size() < sizeof(header_bytes)) return DataLoss(path, ": cut short");
@@ -321,6 +319,19 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadSafetensors(const std::string&
                                            0, std::move(storage)));
   }
   return tensors;
+}
+
+}  // namespace
+
+absl::StatusOr<std::map<std::string, Tensor>> ReadSafetensors(const std::string& path) {
+  LATHE_ASSIGN_OR_RETURN(const std::shared_ptr<MappedFile> file, MappedFile::Open(path));
+  return TensorsOf(file, path);
+}
+
+absl::StatusOr<std::map<std::string, Tensor>> ParseSafetensors(absl::string_view bytes,
+                                                               const std::string& name) {
+  LATHE_ASSIGN_OR_RETURN(const std::shared_ptr<MappedFile> file, MappedFile::CopyOf(bytes));
+  return TensorsOf(file, name);
 }
 
 absl::Status WriteSafetensors(const std::string& path,

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "runtime/tensor/tensor.h"
 
 namespace lathe {
@@ -17,6 +18,9 @@ namespace lathe {
 // The tensors share the mapped file; writing to them does not change it. NotFound, or
 // InvalidArgument and DataLoss that say where the file is wrong.
 absl::StatusOr<std::map<std::string, Tensor>> ReadSafetensors(const std::string& path);
+// The same from memory, copied; `name` is for messages.
+absl::StatusOr<std::map<std::string, Tensor>> ParseSafetensors(absl::string_view bytes,
+                                                               const std::string& name);
 
 // Written whole or not at all. Tensors of any strides on the CPU.
 absl::Status WriteSafetensors(const std::string& path,

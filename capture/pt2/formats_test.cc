@@ -170,7 +170,8 @@ TEST(GuardSources, LeavesOfACall) {
     {"type": "builtins.dict", "context": "[\"n\"]", "children_spec": [
       {"type": null, "context": null, "children_spec": []}]}]}])";
   EXPECT_EQ(LeafSources(spec, {"x", "ys", "n"}),
-            (std::vector<std::string>{"L['x']", "L['ys'][0]", "L['ys'][1]['k']", "L['n']"}));
+            (std::vector<std::vector<std::string>>{
+                {"L['x']"}, {"L['ys'][0]"}, {"L['ys'][1]['k']"}, {"L['n']"}}));
   EXPECT_TRUE(LeafSources("nonsense", {}).empty());
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "capture/pt2/json.h"
 #include "dtypes/base/status.h"
@@ -9,32 +10,75 @@
 namespace lathe::pt2 {
 namespace {
 
-// Appends the sources of the leaves below `node`, whose own source is `source`.
-void AppendLeaves(const JsonValue& node, const std::string& source,
-                  std::vector<std::string>& leaves) {
+using Sources = std::vector<std::string>;  // of one place: every way to write it
+
+// "['k']", "[0]": how Python subscripts by the k-th key; "" for keys of other types.
+std::string Subscript(const JsonValue& keys, size_t k) {
+  if (k >= keys.size()) return "";
+  if (keys[k].is_string()) return absl::StrCat("['", *keys[k].String(), "']");
+  if (keys[k].is_integer()) return absl::StrCat("[", *keys[k].Integer(), "]");
+  return "";
+}
+
+// How the children of a container follow its own source: one list a child.
+class Container {
+ public:
+  Container(const JsonValue& node, const std::string& type, const NamedtupleFields& fields) {
+    is_sequence_ = type == "builtins.tuple" || type == "builtins.list" ||
+                   type == "collections.namedtuple" || type == "collections.deque";
+    std::optional<JsonValue> context = node.Find("context");
+    if (!context || !context->is_string()) return;
+    absl::StatusOr<std::unique_ptr<JsonDocument>> parsed =
+        JsonDocument::Parse("context", *context->String());
+    if (!parsed.ok()) return;
+    context_ = *std::move(parsed);
+    if (type == "builtins.dict" || type == "collections.OrderedDict") keys_ = context_->root();
+    if (type == "collections.defaultdict") keys_ = context_->root().Find("dict_context");
+    if (type == "collections.namedtuple" && context_->root().is_string()) {
+      auto known = fields.find(*context_->root().String());
+      if (known != fields.end()) attributes_ = &known->second;
+    }
+  }
+
+  std::vector<std::string> Endings(size_t k) const {
+    std::vector<std::string> endings;
+    if (is_sequence_) endings.push_back(absl::StrCat("[", k, "]"));
+    if (keys_ && !Subscript(*keys_, k).empty()) endings.push_back(Subscript(*keys_, k));
+    if (attributes_ != nullptr && k < attributes_->size()) {
+      endings.push_back(absl::StrCat(".", (*attributes_)[k]));
+    }
+    return endings;
+  }
+
+ private:
+  bool is_sequence_ = false;
+  std::unique_ptr<JsonDocument> context_;
+  std::optional<JsonValue> keys_;
+  const std::vector<std::string>* attributes_ = nullptr;
+};
+
+// A guard writes a nested leaf in one of few ways; more than these are not worth their memory.
+constexpr size_t kMostSources = 16;
+
+// Appends the sources of the leaves below `node`, whose own sources are `sources`.
+void AppendLeaves(const JsonValue& node, const Sources& sources, const NamedtupleFields& fields,
+                  std::vector<Sources>& leaves) {
   std::optional<JsonValue> type = node.Find("type");
   if (!type) {
-    leaves.push_back(source);
+    leaves.push_back(sources);
     return;
   }
   std::optional<JsonValue> children = node.Find("children_spec");
   if (!children) return;
-  std::string type_name(type->is_string() ? *type->String() : "");
-  bool by_index = type_name == "builtins.tuple" || type_name == "builtins.list";
-  std::unique_ptr<JsonDocument> keys;
-  std::optional<JsonValue> context = node.Find("context");
-  if (type_name == "builtins.dict" && context && context->is_string()) {
-    absl::StatusOr<std::unique_ptr<JsonDocument>> parsed =
-        JsonDocument::Parse("keys", *context->String());
-    if (parsed.ok()) keys = *std::move(parsed);
-  }
+  const Container container(node, std::string(type->is_string() ? *type->String() : ""), fields);
   for (size_t k = 0; k < children->size(); ++k) {
-    std::string child;  // unknown, unless the container is one that guards can write
-    if (!source.empty() && by_index) child = absl::StrCat(source, "[", k, "]");
-    if (!source.empty() && keys && k < keys->root().size() && keys->root()[k].is_string()) {
-      child = absl::StrCat(source, "['", *keys->root()[k].String(), "']");
+    Sources below;
+    for (const std::string& ending : container.Endings(k)) {
+      for (const std::string& source : sources) {
+        if (below.size() < kMostSources) below.push_back(source + ending);
+      }
     }
-    AppendLeaves((*children)[k], child, leaves);
+    AppendLeaves((*children)[k], below, fields, leaves);
   }
 }
 
@@ -60,24 +104,41 @@ absl::StatusOr<Expr> Element(const std::vector<Expr>& values, int64_t index,
 
 }  // namespace
 
-std::vector<std::string> LeafSources(absl::string_view in_spec,
-                                     const std::vector<std::string>& argument_names) {
+std::vector<Sources> LeafSources(absl::string_view in_spec,
+                                 const std::vector<std::string>& argument_names,
+                                 const NamedtupleFields& fields) {
   absl::StatusOr<std::unique_ptr<JsonDocument>> parsed = JsonDocument::Parse("in_spec", in_spec);
   if (!parsed.ok() || (*parsed)->root().size() != 2) return {};
   // (args, kwargs), each argument under its own name.
   std::optional<JsonValue> both = (*parsed)->root()[1].Find("children_spec");
   if (!both || both->size() != 2) return {};
-  std::vector<std::string> leaves;
+  std::vector<Sources> leaves;
   size_t used = 0;
   for (size_t part = 0; part < 2; ++part) {
     std::optional<JsonValue> children = (*both)[part].Find("children_spec");
     for (size_t k = 0; children && k < children->size(); ++k, ++used) {
-      std::string source =
-          used < argument_names.size() ? absl::StrCat("L['", argument_names[used], "']") : "";
-      AppendLeaves((*children)[k], source, leaves);
+      Sources sources;
+      if (used < argument_names.size()) {
+        sources.push_back(absl::StrCat("L['", argument_names[used], "']"));
+      }
+      AppendLeaves((*children)[k], sources, fields, leaves);
     }
   }
   return leaves;
+}
+
+const UserArgument* GuardSources::Find(absl::string_view source) const {
+  auto it = arguments_.find(source);
+  if (it != arguments_.end()) return &it->second;
+  // L['xs'][0] for what the graph calls xs_0: forward(*xs).
+  std::vector<absl::string_view> parts = absl::StrSplit(source, "'][");
+  int64_t index = 0;
+  if (parts.size() != 2 || !absl::ConsumeSuffix(&parts[1], "]") ||
+      !absl::SimpleAtoi(parts[1], &index)) {
+    return nullptr;
+  }
+  it = arguments_.find(absl::StrCat(parts[0], "_", index, "']"));
+  return it != arguments_.end() ? &it->second : nullptr;
 }
 
 absl::StatusOr<Expr> GuardSources::Resolve(absl::string_view source) const {
@@ -91,9 +152,13 @@ absl::StatusOr<Expr> GuardSources::Resolve(absl::string_view source) const {
   } else if (absl::ConsumeSuffix(&base, ".storage_offset()")) {
     kind = kOffset;
   }
-  auto it = inputs_.find(base);
-  if (it == inputs_.end()) return Unimplemented("the source ", source, " names no input");
-  const ValueType& type = it->second->type;
+  const UserArgument* argument = Find(base);
+  if (argument == nullptr) return Unimplemented("the source ", source, " names no input");
+  if (argument->input == nullptr) {
+    if (kind == kScalar && argument->constant) return *argument->constant;
+    return Unimplemented("the source ", source, " is not a number");
+  }
+  const ValueType& type = argument->input->type;
   if (kind == kScalar) {
     if (type.is_scalar()) return type.scalar().value;
     return Unimplemented("the source ", source, " is not a number");

@@ -95,6 +95,25 @@ Result ReadList(const JsonValue& json, const Context& context) {
   return Argument::List(std::move(items));
 }
 
+// The name of an operator that another one applies.
+Result ReadOperator(const JsonValue& json, const Context&) {
+  LATHE_ASSIGN_OR_RETURN(absl::string_view target, json.String());
+  return Argument::String(OpName(target));
+}
+
+Result Read(const JsonValue& json, const Context& context);
+
+// Arguments by name, as pairs.
+Result ReadNamed(const JsonValue& json, const Context& context) {
+  if (!json.is_object()) return json.Invalid("expected an object");
+  std::vector<Argument> pairs;
+  for (auto& [name, value] : json.Members()) {
+    LATHE_ASSIGN_OR_RETURN(Argument item, Read(value, context));
+    pairs.push_back(Argument::List({Argument::String(std::string(name)), std::move(item)}));
+  }
+  return Argument::List(std::move(pairs));
+}
+
 Result ReadGraph(const JsonValue& json, const Context& context) {
   if (context.read_subgraph == nullptr) return json.Invalid("a graph is not possible here");
   return (*context.read_subgraph)(json);
@@ -129,6 +148,8 @@ const absl::flat_hash_map<absl::string_view, Reader>& Readers() {
       {"as_sym_bool", ReadSymbolicArgument},
       {"as_sym_bools", ReadList<ReadSymbolicArgument>},
       {"as_graph", ReadGraph},
+      {"as_operator", ReadOperator},
+      {"as_string_to_argument", ReadNamed},
   };
   return readers;
 }

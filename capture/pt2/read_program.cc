@@ -68,32 +68,56 @@ void AddRangePreconditions(Program& program) {
   }
 }
 
-GuardSources SourcesOf(const JsonValue& graph_module,
-                       const std::vector<const Value*>& user_arguments) {
-  GuardSources sources;
-  // Names first as the caller's tree has them, then as the graph has them.
+// {"pkg.Point": {"field_names": ["x", "y"]}}
+NamedtupleFields ReadNamedtuples(const JsonValue& graph_module) {
+  NamedtupleFields fields;
+  std::optional<JsonValue> types = graph_module.Find("treespec_namedtuple_fields");
+  if (!types) return fields;
+  for (auto& [name, definition] : types->Members()) {
+    std::optional<JsonValue> names = definition.Find("field_names");
+    std::vector<std::string>& list = fields[std::string(name)];
+    for (size_t k = 0; names && k < names->size(); ++k) {
+      list.emplace_back((*names)[k].is_string() ? *(*names)[k].String() : "");
+    }
+  }
+  return fields;
+}
+
+// The signature of the program's own call; nullopt when it was not kept.
+std::optional<JsonValue> CallSignature(const JsonValue& graph_module) {
   std::optional<JsonValue> calls = graph_module.Find("module_call_graph");
   for (size_t k = 0; calls && k < calls->size(); ++k) {
     absl::StatusOr<absl::string_view> fqn = (*calls)[k].StringField("fqn");
-    std::optional<JsonValue> signature = (*calls)[k].Find("signature");
-    if (!fqn.ok() || !fqn->empty() || !signature) continue;
-    std::vector<std::string> names;
-    std::optional<JsonValue> list = signature->Find("forward_arg_names");
-    for (size_t i = 0; list && i < list->size(); ++i) {
-      names.emplace_back((*list)[i].is_string() ? *(*list)[i].String() : "");
-    }
-    absl::StatusOr<absl::string_view> in_spec = signature->StringField("in_spec");
-    if (!in_spec.ok()) break;
-    std::vector<std::string> leaves = LeafSources(*in_spec, names);
-    for (size_t i = 0; i < leaves.size() && leaves.size() == user_arguments.size(); ++i) {
-      if (user_arguments[i] != nullptr && !leaves[i].empty()) {
-        sources.Add(leaves[i], user_arguments[i]);
-      }
-    }
-    break;
+    if (fqn.ok() && fqn->empty()) return (*calls)[k].Find("signature");
   }
-  for (const Value* input : user_arguments) {
-    if (input != nullptr) sources.Add(absl::StrCat("L['", input->name, "']"), input);
+  return std::nullopt;
+}
+
+std::vector<std::vector<std::string>> CallSources(const JsonValue& graph_module) {
+  std::optional<JsonValue> signature = CallSignature(graph_module);
+  if (!signature) return {};
+  std::vector<std::string> names;
+  std::optional<JsonValue> list = signature->Find("forward_arg_names");
+  for (size_t k = 0; list && k < list->size(); ++k) {
+    names.emplace_back((*list)[k].is_string() ? *(*list)[k].String() : "");
+  }
+  absl::StatusOr<absl::string_view> in_spec = signature->StringField("in_spec");
+  if (!in_spec.ok()) return {};
+  return LeafSources(*in_spec, names, ReadNamedtuples(graph_module));
+}
+
+// Names as the caller's tree has them, then as the graph has them, then by position.
+GuardSources SourcesOf(const JsonValue& graph_module, const std::vector<UserArgument>& arguments) {
+  GuardSources sources;
+  std::vector<std::vector<std::string>> leaves = CallSources(graph_module);
+  for (size_t k = 0; k < leaves.size() && leaves.size() == arguments.size(); ++k) {
+    for (const std::string& source : leaves[k]) sources.Add(source, arguments[k]);
+  }
+  for (size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments[k].input != nullptr) {
+      sources.Add(absl::StrCat("L['", arguments[k].input->name, "']"), arguments[k]);
+    }
+    sources.Add(absl::StrCat("L['flat_args'][", k, "]"), arguments[k]);
   }
   return sources;
 }
@@ -110,6 +134,9 @@ absl::Status ReadGuards(const JsonValue& root, const GuardSources& sources, Prog
     }
     // Ranges are preconditions already, so what follows from them needs no check of its own.
     if (program.shapes->IsKnownTrue(*condition)) continue;
+    if (program.shapes->IsKnownFalse(*condition)) {
+      return (*guards)[k].Invalid("no input can meet the guard ", text);
+    }
     absl::Status added = program.shapes->AddFact(*condition);
     if (!added.ok()) return (*guards)[k].Annotated(added);
     program.main->preconditions().push_back(*condition);

@@ -51,9 +51,8 @@ absl::Status SignatureReader::ReadInput(const JsonValue& spec) {
   if (tag == "token") {
     LATHE_ASSIGN_OR_RETURN(JsonValue arg, value.ObjectField("arg"));
     LATHE_ASSIGN_OR_RETURN(absl::string_view name, arg.StringField("name"));
-    InputSpec token;
-    token.kind = InputSpec::Kind::kToken;
-    return At(value, builder_->AddInput(name, NoneType(), std::move(token)));
+    // It orders effects and carries nothing; the order of the nodes does that here.
+    return At(value, builder_->AddConstant(name, Argument::None()));
   }
   if (tag == "custom_obj") {
     std::string name = value.Find("custom_obj_name") && value.StringField("custom_obj_name").ok()
@@ -73,8 +72,8 @@ absl::Status SignatureReader::ReadUserInput(const JsonValue& spec) {
   bool is_named = tag == "as_tensor" || (value.is_object() && value.Find("as_name"));
   if (!is_named) {
     // None or a number that the program was specialised on; it has no name, so nothing uses it.
-    LATHE_RETURN_IF_ERROR(ReadConstant(arg).status());
-    user_arguments_.push_back(nullptr);
+    LATHE_ASSIGN_OR_RETURN(Argument constant, ReadConstant(arg));
+    AddConstantArgument(constant);
     return absl::OkStatus();
   }
   std::vector<std::pair<std::string, ValueType>> defined;
@@ -82,9 +81,16 @@ absl::Status SignatureReader::ReadUserInput(const JsonValue& spec) {
   for (auto& [name, type] : defined) {
     program_->user_input_names.push_back(name);
     LATHE_RETURN_IF_ERROR(At(value, builder_->AddInput(name, std::move(type), InputSpec::User())));
-    user_arguments_.push_back(builder_->graph()->inputs().back());
+    user_arguments_.push_back({builder_->graph()->inputs().back(), std::nullopt});
   }
   return absl::OkStatus();
+}
+
+void SignatureReader::AddConstantArgument(const Argument& value) {
+  UserArgument argument;
+  if (value.kind() == Argument::Kind::kInt) argument.constant = value.expr();
+  if (value.kind() == Argument::Kind::kBool) argument.constant = Expr::Bool(value.boolean());
+  user_arguments_.push_back(std::move(argument));
 }
 
 absl::Status SignatureReader::ReadConstantInput(const JsonValue& spec) {
@@ -92,7 +98,7 @@ absl::Status SignatureReader::ReadConstantInput(const JsonValue& spec) {
   LATHE_ASSIGN_OR_RETURN(absl::string_view name, spec.StringField("name"));
   LATHE_ASSIGN_OR_RETURN(JsonValue json, spec.ObjectField("value"));
   LATHE_ASSIGN_OR_RETURN(Argument value, ReadConstant(json));
-  user_arguments_.push_back(nullptr);
+  AddConstantArgument(value);
   return At(spec, builder_->AddConstant(name, std::move(value)));
 }
 
@@ -159,6 +165,26 @@ absl::Status SignatureReader::ReadOutput(const JsonValue& spec) {
   return value.Unsupported("unknown kind of output");
 }
 
+absl::Status SignatureReader::CheckMutation(const Argument& value, int input) const {
+  const Graph& graph = *builder_->graph();
+  const ValueType& target = graph.inputs()[input]->type;
+  for (const OutputSpec& other : graph.output_specs()) {
+    if (other.kind == OutputSpec::Kind::kMutation && other.input == input) {
+      return InvalidArgument("an input is written back twice");
+    }
+  }
+  if (!value.is_value() || !value.value()->type.is_tensor() || !target.is_tensor()) {
+    return InvalidArgument("a tensor is written back into a tensor, and nothing else");
+  }
+  const TensorType &from = value.value()->type.tensor(), &to = target.tensor();
+  bool same = from.dtype == to.dtype && from.rank() == to.rank() && from.device == to.device;
+  for (int d = 0; same && d < to.rank(); ++d) {
+    same = program_->shapes->IsKnownEqual(from.sizes[d], to.sizes[d]);
+  }
+  if (same) return absl::OkStatus();
+  return InvalidArgument("the input is ", ToString(to), ", what is written back ", ToString(from));
+}
+
 absl::Status SignatureReader::ReadInputOutput(const JsonValue& spec, OutputSpec::Kind kind,
                                               absl::string_view target_field) {
   LATHE_RETURN_IF_ERROR(spec.CheckFields({"arg", target_field}));
@@ -178,6 +204,10 @@ absl::Status SignatureReader::ReadInputOutput(const JsonValue& spec, OutputSpec:
     output.input = it == specs.end() ? -1 : static_cast<int>(it - specs.begin());
   }
   if (output.input < 0) return spec.Invalid("no input is '", target, "'");
+  if (kind == OutputSpec::Kind::kMutation) {
+    absl::Status fits = CheckMutation(*value, output.input);
+    if (!fits.ok()) return spec.Annotated(fits);
+  }
   builder_->AddOutput(*std::move(value), output);
   return absl::OkStatus();
 }

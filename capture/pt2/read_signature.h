@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "capture/pt2/guard_sources.h"
 #include "capture/pt2/read_graph.h"
 
 namespace lathe::pt2 {
@@ -21,26 +22,29 @@ class SignatureReader {
   absl::Status ReadInputs(const JsonValue& specs);
   // After the nodes.
   absl::Status ReadOutputs(const JsonValue& specs);
-  // For each user argument in order, constants included: its input, nullptr for a constant.
-  const std::vector<const Value*>& user_arguments() const { return user_arguments_; }
+  // Each user argument in order, constants included.
+  const std::vector<UserArgument>& user_arguments() const { return user_arguments_; }
 
  private:
   absl::Status ReadInput(const JsonValue& spec);
   absl::Status ReadUserInput(const JsonValue& spec);
   absl::Status ReadConstantInput(const JsonValue& spec);
+  void AddConstantArgument(const Argument& value);
   absl::Status ReadWeight(const JsonValue& spec, InputSpec::Kind kind,
                           absl::string_view target_field);
   absl::Status ReadOutput(const JsonValue& spec);
   // An output {arg: {name}, TARGET_FIELD: ...} that belongs to an input.
   absl::Status ReadInputOutput(const JsonValue& spec, OutputSpec::Kind kind,
                                absl::string_view target_field);
+  // A value is written back into an input of its own type, once.
+  absl::Status CheckMutation(const Argument& value, int input) const;
 
   Program* program_;
   GraphReader* graphs_;
   GraphBuilder* builder_;
   const ValueTypes* types_;
   const std::map<std::string, Tensor>* weights_;
-  std::vector<const Value*> user_arguments_;
+  std::vector<UserArgument> user_arguments_;
 };
 
 }  // namespace lathe::pt2

@@ -10,7 +10,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <random>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -21,7 +25,9 @@
 namespace lathe {
 namespace {
 
-constexpr absl::string_view kMagic = "lathe-kernel-1";
+constexpr absl::string_view kMagic = "lathe-kernel-2";
+
+std::string LibraryName(absl::string_view bytes) { return absl::StrCat(HashText(bytes), ".so"); }
 
 std::optional<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -61,7 +67,9 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (file) return absl::OkStatus();
-  return FailedPrecondition("cannot write ", path, ": ", std::strerror(errno));
+  const std::string reason = std::strerror(errno);
+  unlink(path.c_str());
+  return FailedPrecondition("cannot write ", path, ": ", reason);
 }
 
 absl::StatusOr<DiskStore> DiskStore::Open(const std::string& folder) {
@@ -92,37 +100,41 @@ DiskStore::~DiskStore() {
   if (remove_) std::filesystem::remove_all(folder_, ignored);
 }
 
-std::optional<std::string> DiskStore::Find(const std::string& key) const {
+absl::StatusOr<std::string> DiskStore::Find(const std::string& key) const {
   const std::optional<std::string> entry = ReadFile(absl::StrCat(folder_, "/", key, ".kernel"));
-  if (!entry) return std::nullopt;
+  if (!entry) return NotFound("no entry ", key);
   const std::vector<std::string> fields = absl::StrSplit(*entry, '\n');
-  if (fields.size() != 4 || fields[0] != kMagic || fields[1].find('/') != std::string::npos) {
-    return std::nullopt;
+  if (fields.size() != 3 || fields[0] != kMagic || fields[1].find('/') != std::string::npos) {
+    return DataLoss("the entry ", key, " is damaged");
   }
   const std::string path = absl::StrCat(folder_, "/", fields[1]);
   const std::optional<std::string> library = ReadFile(path);
-  if (!library || HashText(*library) != fields[2]) return std::nullopt;
+  if (!library || LibraryName(*library) != fields[1]) {
+    return DataLoss("the library of the entry ", key, library ? " is damaged" : " is missing");
+  }
   return path;
 }
 
 std::string DiskStore::FreshPath(absl::string_view suffix) const {
+  // Processes of several containers may share the folder and have one number.
+  static const uint64_t kProcess =
+      (uint64_t{std::random_device()()} << 32) | std::random_device()();
   static std::atomic<int> counter{0};
-  return absl::StrCat(folder_, "/.", getpid(), "-", counter++, suffix);
+  return absl::StrCat(folder_, "/.", getpid(), "-", absl::Hex(kProcess), "-", counter++, suffix);
 }
 
-absl::StatusOr<std::string> DiskStore::Keep(const std::string& temporary,
-                                            const std::string& library) const {
-  const std::string path = absl::StrCat(folder_, "/", library);
+absl::StatusOr<std::string> DiskStore::Keep(const std::string& temporary) const {
+  const std::optional<std::string> bytes = ReadFile(temporary);
+  if (!bytes) return FailedPrecondition("cannot read back ", temporary);
+  const std::string path = absl::StrCat(folder_, "/", LibraryName(*bytes));
   LATHE_RETURN_IF_ERROR(Rename(temporary, path));
   return path;
 }
 
 absl::Status DiskStore::AddKey(const std::string& key, const std::string& library) const {
-  const std::optional<std::string> bytes = ReadFile(absl::StrCat(folder_, "/", library));
-  if (!bytes) return FailedPrecondition("cannot read back ", library);
   const std::string temporary = FreshPath(".kernel");
-  LATHE_RETURN_IF_ERROR(
-      WriteFile(temporary, absl::StrCat(kMagic, "\n", library, "\n", HashText(*bytes), "\n")));
+  const std::string name = library.substr(library.rfind('/') + 1);
+  LATHE_RETURN_IF_ERROR(WriteFile(temporary, absl::StrCat(kMagic, "\n", name, "\n")));
   return Rename(temporary, absl::StrCat(folder_, "/", key, ".kernel"));
 }
 

@@ -1,7 +1,6 @@
 #ifndef LATHE_CODEGEN_CACHE_DISK_STORE_H_
 #define LATHE_CODEGEN_CACHE_DISK_STORE_H_
 
-#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -10,8 +9,8 @@
 
 namespace lathe {
 
-// A folder of kernel libraries. `KEY.kernel` names a library file and the sum of its bytes; several
-// keys may name one library.
+// A folder of kernel libraries. A library is named by the sum of its bytes, so that what a name
+// stands for never changes; `KEY.kernel` names a library, several keys may name one.
 class DiskStore {
  public:
   // Makes the folder if it is missing. FailedPrecondition, saying why, when it cannot be written.
@@ -22,12 +21,14 @@ class DiskStore {
   DiskStore(DiskStore&& other) noexcept;
   DiskStore& operator=(DiskStore&&) = delete;
 
-  // The path of the library that holds `key`, if entry and library are whole.
-  std::optional<std::string> Find(const std::string& key) const;
+  // The path of the library that holds `key`. NotFound without an entry, DataLoss when the entry or
+  // its library is not whole.
+  absl::StatusOr<std::string> Find(const std::string& key) const;
   // A path in the folder that nobody else uses; for a file to be written and then kept.
   std::string FreshPath(absl::string_view suffix) const;
-  // Takes the finished library at `temporary` under the name `library`; returns its path.
-  absl::StatusOr<std::string> Keep(const std::string& temporary, const std::string& library) const;
+  // Takes the finished library at `temporary`; returns its path.
+  absl::StatusOr<std::string> Keep(const std::string& temporary) const;
+  // `library` is a path that Keep returned.
   absl::Status AddKey(const std::string& key, const std::string& library) const;
 
  private:

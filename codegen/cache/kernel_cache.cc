@@ -58,6 +58,10 @@ struct Pending {
   KernelPointer kernel;
 };
 
+std::string FlagText(const std::vector<std::string>& flags, const Target& target) {
+  return absl::StrCat(absl::StrJoin(flags, " "), " ", target.vector_bytes);
+}
+
 class Build {
  public:
   Build(absl::Span<const KernelSpec> specs, const Target& target, const NativeOptions& options,
@@ -66,8 +70,8 @@ class Build {
         target_(target),
         options_(options),
         report_(report),
-        flags_(cpu::CompilerFlags(target)),
-        flag_text_(absl::StrCat(absl::StrJoin(flags_, " "), " ", target.vector_bytes)) {}
+        flags_(KernelFlags(target)),
+        flag_text_(FlagText(flags_, target)) {}
 
   absl::StatusOr<std::vector<KernelPointer>> Run() {
     result_.resize(specs_.size());
@@ -137,33 +141,39 @@ class Build {
       LATHE_ASSIGN_OR_RETURN(DiskStore store, DiskStore::Temporary());
       store_.emplace(std::move(store));
     }
-    const std::string compiler =
-        compiler_.ok() ? absl::StrCat(compiler_->path, compiler_->version) : std::string("none");
-    for (Pending& p : pending_) {
-      // The unit of one kernel holds its code and the header text that it uses.
-      p.key = HashText(
-          absl::StrCat(cpu::TranslationUnit({p.emitted}), "\n", compiler, "\n", flag_text_));
-    }
+    const cpu::Compiler compiler = compiler_.ok() ? *compiler_ : cpu::Compiler{"none", ""};
+    for (Pending& p : pending_) p.key = KernelCacheKey(p.emitted, compiler, flags_, target_);
     return absl::OkStatus();
   }
 
   absl::Status LoadFromDisk() {
-    absl::flat_hash_map<std::string, std::shared_ptr<KernelLibrary>> libraries;
+    Libraries libraries;
     for (Pending& p : pending_) {
-      const std::optional<std::string> path = store_->Find(p.key);
-      if (!path) continue;
-      std::shared_ptr<KernelLibrary>& library = libraries[*path];
-      if (library == nullptr) {
-        absl::StatusOr<std::shared_ptr<KernelLibrary>> opened = KernelLibrary::Open(*path);
-        if (!opened.ok()) continue;  // damaged: build it again
-        library = *std::move(opened);
+      absl::StatusOr<KernelPointer> kernel = LoadOne(p, libraries);
+      if (kernel.ok()) {
+        p.kernel = *std::move(kernel);
+        ++report_.disk_hits;
+      } else if (!absl::IsNotFound(kernel.status())) {
+        ++report_.damaged;
+        report_.cache_problem = absl::StrCat("built again, since ", kernel.status().message());
       }
-      absl::StatusOr<KernelPointer> kernel = library->Find(p.emitted.name);
-      if (!kernel.ok()) continue;
-      p.kernel = *std::move(kernel);
-      ++report_.disk_hits;
     }
     return absl::OkStatus();
+  }
+
+  using Libraries = absl::flat_hash_map<std::string, std::shared_ptr<KernelLibrary>>;
+  // NotFound when there is no entry, DataLoss when there is one that is of no use.
+  absl::StatusOr<KernelPointer> LoadOne(const Pending& p, Libraries& libraries) {
+    LATHE_ASSIGN_OR_RETURN(const std::string path, store_->Find(p.key));
+    std::shared_ptr<KernelLibrary>& library = libraries[path];
+    if (library == nullptr) {
+      absl::StatusOr<std::shared_ptr<KernelLibrary>> opened = KernelLibrary::Open(path);
+      if (!opened.ok()) return DataLoss(opened.status().message());
+      library = *std::move(opened);
+    }
+    absl::StatusOr<KernelPointer> kernel = library->Find(p.emitted.name);
+    if (!kernel.ok()) return DataLoss(path, ": ", kernel.status().message());
+    return kernel;
   }
 
   struct Unit {
@@ -234,16 +244,13 @@ class Build {
   }
 
   absl::Status Take(Unit& unit) {
-    std::string keys;
-    for (const Pending* p : unit.kernels) absl::StrAppend(&keys, p->key, "\n");
-    const std::string name = absl::StrCat(HashText(keys), ".so");
-    LATHE_ASSIGN_OR_RETURN(const std::string path, store_->Keep(unit.task.output, name));
+    LATHE_ASSIGN_OR_RETURN(const std::string path, store_->Keep(unit.task.output));
     LATHE_ASSIGN_OR_RETURN(std::shared_ptr<KernelLibrary> library, KernelLibrary::Open(path));
     for (Pending* p : unit.kernels) {
       LATHE_ASSIGN_OR_RETURN(p->kernel, library->Find(p->emitted.name));
       ++report_.compiled;
       // A full disk costs the entry, not the program.
-      if (absl::Status status = store_->AddKey(p->key, name); !status.ok()) {
+      if (absl::Status status = store_->AddKey(p->key, path); !status.ok()) {
         report_.cache_problem = std::string(status.message());
       }
     }
@@ -266,6 +273,19 @@ class Build {
 };
 
 }  // namespace
+
+std::vector<std::string> KernelFlags(const Target& target) {
+  std::vector<std::string> flags = cpu::CompilerFlags(target);
+  // Without symbols a library does not hold the name of its source: equal code, equal bytes.
+  flags.push_back("-s");
+  return flags;
+}
+
+std::string KernelCacheKey(const cpu::EmittedKernel& kernel, const cpu::Compiler& compiler,
+                           const std::vector<std::string>& flags, const Target& target) {
+  return HashText(absl::StrCat(cpu::TranslationUnit({kernel}), "\n", compiler.path,
+                               compiler.version, "\n", FlagText(flags, target)));
+}
 
 absl::StatusOr<std::vector<std::shared_ptr<const Kernel>>> CompileKernels(
     absl::Span<const KernelSpec> specs, const Target& target, const NativeOptions& options,

@@ -19,6 +19,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "codegen/cpu/compiler.h"
+#include "codegen/cpu/emit.h"
 #include "ir/loops/kernel_spec.h"
 #include "ir/loops/target.h"
 #include "runtime/abi/kernel_interface.h"
@@ -40,9 +42,18 @@ struct NativeReport {
   int compiled = 0;
   int units = 0;  // translation units
   double emit_seconds = 0, compile_seconds = 0;
-  // Why the disk was not used, "" if it was: the caller says so in one line.
+  int damaged = 0;  // entries on disk that were not whole and were built again
+  // Why the disk was not used, or what was damaged; "" if all is well: the caller says so in one
+  // line.
   std::string cache_problem;
 };
+
+// What names a kernel's entry on disk: a hash of its code with the header text that it uses, of the
+// compiler, and of the flags.
+std::string KernelCacheKey(const cpu::EmittedKernel& kernel, const cpu::Compiler& compiler,
+                           const std::vector<std::string>& flags, const Target& target);
+// The compiler's flags for kernels of this target.
+std::vector<std::string> KernelFlags(const Target& target);
 
 // Unimplemented for a spec that native code cannot express, NotFound without a compiler (and with
 // something to compile): the tile tier remains.

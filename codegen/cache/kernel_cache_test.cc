@@ -1,5 +1,8 @@
 #include "codegen/cache/kernel_cache.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -92,12 +95,39 @@ TEST_F(KernelCache, CompilesOnceThenReadsThenRebuildsWhatIsDamaged) {
   }
   kernels = Compile(specs);
   EXPECT_EQ(report_.compiled, 2);
+  EXPECT_EQ(report_.damaged, 2);
+  EXPECT_NE(report_.cache_problem.find("built again, since the library of the entry"),
+            std::string::npos)
+      << report_.cache_problem;
   EXPECT_EQ(RunOn(*kernels[1], 5), 15);
   // An entry cut short.
   fs::resize_file(Files(".kernel")[0], 20);
   Compile(specs);
   EXPECT_EQ(report_.compiled, 1);
+  EXPECT_EQ(report_.damaged, 1);
   EXPECT_EQ(report_.disk_hits, 1);
+}
+
+// Each has its kernels right, and the folder holds them once.
+TEST_F(KernelCache, TwoProcessesAtOnce) {
+  const std::vector<KernelSpec> specs = {Scaling(context_, 2), Scaling(context_, 3)};
+  std::vector<pid_t> children;
+  for (int process = 0; process < 2; ++process) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    auto kernels = CompileKernels(specs, target_, options_, nullptr);
+    _exit(kernels.ok() && RunOn(*(*kernels)[0], 5) == 10 && RunOn(*(*kernels)[1], 5) == 15 ? 0 : 1);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(Files(".kernel").size(), 2u);
+  EXPECT_EQ(Files(".so").size(), 2u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 4);
+  Compile(specs);
+  EXPECT_EQ(report_.disk_hits, 2);
 }
 
 TEST_F(KernelCache, MemoryLayerHoldsWhatIsInUse) {

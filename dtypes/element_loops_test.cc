@@ -84,6 +84,14 @@ TEST(ConvertElements, BooleansBecomeZeroAndOne) {
 
 TEST(ConvertElements, NothingIsTouchedForNoElements) {
   ConvertElements(nullptr, DType::kF32, nullptr, DType::kU3, 0);
+  const float one = 1;
+  for (DType dtype : AllDTypes()) {
+    if (IsStorageOnly(dtype)) continue;
+    uint8_t result[16];
+    std::memset(result, 0xa5, sizeof(result));
+    ConvertElements(&one, DType::kF32, result, dtype, 0);
+    for (uint8_t byte : result) EXPECT_EQ(byte, 0xa5) << Name(dtype);
+  }
 }
 
 TEST(DType, NamesWidthsAndSizes) {

@@ -71,6 +71,7 @@ absl::Status ValueTypes::AppendDefined(
   }
   if (tag == "as_optional_tensor") return AppendDefined(value, symbols, defined);
   if (tag == "as_optional_tensors") {
+    if (!value.is_array()) return value.Invalid("expected an array");
     for (size_t k = 0; k < value.size(); ++k) {
       LATHE_RETURN_IF_ERROR(AppendDefined(value[k], symbols, defined));
     }

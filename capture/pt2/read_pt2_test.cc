@@ -11,6 +11,7 @@
 #include "capture/pt2/zip_archive.h"
 #include "capture/pt2/zip_writer.h"
 #include "gtest/gtest.h"
+#include "ir/graph/verifier.h"
 
 namespace lathe {
 namespace {
@@ -279,6 +280,20 @@ TEST(ReadPt2, MissingRecordsAndVersions) {
   EXPECT_EQ(ReadPt2("third_party/models/none.pt2").status().code(), absl::StatusCode::kNotFound);
 }
 
+// A program that is well formed, or a refusal that is the file's fault or a limit of lathe.
+void ExpectReadOrRefused(const absl::StatusOr<Program>& program, absl::string_view what) {
+  if (program.ok()) {
+    EXPECT_TRUE(Verify(*program).ok()) << what << ": " << Verify(*program);
+    return;
+  }
+  const absl::Status& status = program.status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status) || absl::IsDataLoss(status) ||
+              absl::IsUnimplemented(status) || absl::IsNotFound(status) ||
+              absl::IsOutOfRange(status) || absl::IsResourceExhausted(status))
+      << what << ": " << status;
+  EXPECT_NE(status.message(), "") << what;
+}
+
 // Whatever the bytes, reading gives a program or a status.
 TEST(ReadPt2, DamagedFiles) {
   std::mt19937 random(20240607);
@@ -294,7 +309,7 @@ TEST(ReadPt2, DamagedFiles) {
       for (int flips = 1 + static_cast<int>(random() % 3); flips > 0; --flips) {
         bad[from + random() % (good.size() - from)] ^= static_cast<char>(1 << random() % 8);
       }
-      (void)ReadPt2Bytes(bad);
+      ExpectReadOrRefused(ReadPt2Bytes(bad), model);
     }
   }
 }
@@ -304,6 +319,7 @@ TEST(ReadPt2, DamagedPrograms) {
   std::mt19937 random(7);
   const std::string record = "cond_branch/models/model.json";
   const std::string json = RecordOf("cond_branch", record);
+  int refused = 0;
   const absl::string_view alphabet = "0123456789{}[]\",:-_asint";
   for (int round = 0; round < 1500; ++round) {
     std::string bad = json;
@@ -315,8 +331,12 @@ TEST(ReadPt2, DamagedPrograms) {
     } else {
       bad.insert(at, json.substr(random() % json.size(), random() % 40));
     }
-    (void)ReadPt2Bytes(WithRecords("cond_branch", {{record, bad}}));
+    absl::StatusOr<Program> program = ReadPt2Bytes(WithRecords("cond_branch", {{record, bad}}));
+    ExpectReadOrRefused(program, bad.substr(at < 40 ? 0 : at - 40, 80));
+    refused += !program.ok();
   }
+  // Most of the text matters.
+  EXPECT_GT(refused, 700);
 }
 
 }  // namespace

@@ -232,5 +232,137 @@ TEST_P(ImportRuns, NumbersSizesAndWhatTheyMustMeet) {
   }
 }
 
+// Calls that no operator allows: refused before or while they run, as the program's fault, whatever
+// result types the file claims.
+TEST_P(ImportRuns, CallsThatAreWrong) {
+  const std::string x = Named("x"), i = Named("i");
+  const auto integers = [](const std::string& list) { return "{\"as_ints\": [" + list + "]}"; };
+  const auto integer = [](const std::string& value) { return "{\"as_int\": " + value + "}"; };
+  const struct {
+    const char* op;
+    std::vector<std::pair<std::string, std::string>> arguments;
+    Meta result;
+  } cases[] = {
+      {"mm.default", {{"self", x}, {"mat2", x}}, F32({"2", "3"})},
+      {"mm.default", {{"self", x}, {"mat2", i}}, F32({"2", "3"})},
+      {"add.Tensor", {{"self", x}, {"other", i}}, F32({"2", "3"})},
+      {"add.Tensor", {{"self", x}}, F32({"2", "3"})},
+      {"add.Tensor", {{"self", x}, {"other", R"({"as_string": "y"})"}}, F32({"2", "3"})},
+      {"add.Tensor", {{"self", x}, {"other", x}, {"beta", integer("1")}}, F32({"2", "3"})},
+      {"relu.default", {{"self", integer("1")}}, F32({})},
+      {"relu.default", {{"self", R"({"as_tensors": []})"}}, F32({})},
+      {"relu.default", {}, F32({})},
+      {"view.default", {{"self", x}, {"size", integers("7")}}, F32({"7"})},
+      {"view.default", {{"self", x}, {"size", integers("-1, -1")}}, F32({"2", "3"})},
+      {"view.default", {{"self", x}, {"size", integers("-6")}}, F32({"6"})},
+      {"view.default",
+       {{"self", x}, {"size", integers("4611686018427387904, 4611686018427387904")}},
+       F32({"6"})},
+      {"reshape.default", {{"self", x}, {"shape", integers("0, -1")}}, F32({"0", "6"})},
+      {"permute.default", {{"self", x}, {"dims", integers("0, 0")}}, F32({"2", "2"})},
+      {"permute.default", {{"self", x}, {"dims", integers("0, 2")}}, F32({"2", "2"})},
+      {"permute.default", {{"self", x}, {"dims", integers("0")}}, F32({"2"})},
+      {"transpose.int", {{"self", x}, {"dim0", integer("0")}, {"dim1", integer("9")}}, F32({})},
+      {"unsqueeze.default", {{"self", x}, {"dim", integer("9223372036854775807")}}, F32({})},
+      {"squeeze.dim", {{"self", x}, {"dim", integer("-9223372036854775808")}}, F32({})},
+      {"select.int", {{"self", x}, {"dim", integer("0")}, {"index", integer("2")}}, F32({"3"})},
+      {"select.int",
+       {{"self", x}, {"dim", integer("0")}, {"index", integer("-9223372036854775808")}},
+       F32({"3"})},
+      {"slice.Tensor",
+       {{"self", x},
+        {"dim", integer("0")},
+        {"start", integer("0")},
+        {"end", integer("2")},
+        {"step", integer("0")}},
+       F32({"2", "3"})},
+      {"slice.Tensor", {{"self", x}, {"dim", integer("5")}}, F32({"2", "3"})},
+      {"expand.default", {{"self", x}, {"size", integers("4, 3")}}, F32({"4", "3"})},
+      {"expand.default", {{"self", x}, {"size", integers("-1")}}, F32({"4", "3"})},
+      {"as_strided.default",
+       {{"self", x}, {"size", integers("100")}, {"stride", integers("1")}},
+       F32({"100"})},
+      {"as_strided.default",
+       {{"self", x}, {"size", integers("2")}, {"stride", integers("9223372036854775807")}},
+       F32({"2"})},
+      {"as_strided.default",
+       {{"self", x},
+        {"size", integers("2")},
+        {"stride", integers("1")},
+        {"storage_offset", integer("-1")}},
+       F32({"2"})},
+      {"full.default",
+       {{"size", integers("9223372036854775807, 9223372036854775807")},
+        {"fill_value", integer("1")}},
+       F32({"1"})},
+      {"full.default", {{"size", integers("-1")}, {"fill_value", integer("1")}}, F32({"1"})},
+      {"cat.default", {{"tensors", R"({"as_tensors": []})"}}, F32({"1"})},
+      {"cat.default",
+       {{"tensors", R"({"as_tensors": [{"name": "x"}, {"name": "x"}]})"}, {"dim", integer("7")}},
+       F32({"1"})},
+      {"index.Tensor",
+       {{"self", x}, {"indices", R"({"as_optional_tensors": [{"as_tensor": {"name": "x"}}]})"}},
+       F32({"2"})},
+      {"index_select.default", {{"self", x}, {"dim", integer("3")}, {"index", i}}, F32({"2"})},
+      {"gather.default", {{"self", x}, {"dim", integer("0")}, {"index", i}}, F32({"2"})},
+      {"embedding.default", {{"weight", i}, {"indices", x}}, F32({"2"})},
+      {"sum.dim_IntList", {{"self", x}, {"dim", integers("0, 0")}}, F32({"3"})},
+      {"sum.dim_IntList", {{"self", x}, {"dim", integers("2")}}, F32({"3"})},
+      {"softmax.int", {{"self", x}, {"dim", integer("2")}}, F32({"2", "3"})},
+      {"layer_norm.default", {{"input", x}, {"normalized_shape", integers("7")}}, F32({"2", "3"})},
+      {"convolution.default",
+       {{"input", x},
+        {"weight", x},
+        {"bias", R"({"as_none": true})"},
+        {"stride", integers("0")},
+        {"padding", integers("0")},
+        {"dilation", integers("0")},
+        {"transposed", R"({"as_bool": false})"},
+        {"output_padding", integers("0")},
+        {"groups", integer("0")}},
+       F32({"2", "3"})},
+      {"constant_pad_nd.default",
+       {{"self", x}, {"pad", integers("-9, -9")}, {"value", integer("0")}},
+       F32({"2", "3"})},
+      {"repeat.default", {{"self", x}, {"repeats", integers("-1, 2")}}, F32({"2", "3"})},
+      {"topk.default", {{"self", x}, {"k", integer("9")}}, F32({"2", "3"})},
+      {"one_hot.default", {{"self", x}}, F32({"2", "3"})},
+      {"arange.start_step",
+       {{"start", integer("0")}, {"end", integer("5")}, {"step", integer("0")}},
+       F32({"5"})},
+      {"unfold.default",
+       {{"self", x}, {"dimension", integer("0")}, {"size", integer("9")}, {"step", integer("1")}},
+       F32({"5"})},
+      {"bmm.default", {{"self", x}, {"mat2", x}}, F32({"5"})},
+      {"split.Tensor", {{"self", x}, {"split_size", integer("-1")}}, F32({"5"})},
+      {"split.Tensor", {{"self", x}, {"split_size", integer("2")}}, F32({"5"})},
+  };
+  for (const auto& c : cases) {
+    ProgramWriter p;
+    p.Input("x", F32({"2", "3"}));
+    p.Input("i", F32({"2"}, /*dtype=*/5));
+    p.Node(std::string("torch.ops.aten.") + c.op, c.arguments, {{"y", c.result}});
+    p.Output(Named("y"));
+    const std::vector<int64_t> index = {0, 1};
+    absl::Status status = [&]() -> absl::Status {
+      absl::StatusOr<Program> program = LoadPt2Bytes(p.Archive({}), OpRegistry::Builtin());
+      if (!program.ok()) return program.status();
+      absl::StatusOr<Executable> executable = Compile(*program, {.tier = GetParam(), .threads = 1});
+      if (!executable.ok()) return executable.status();
+      return executable
+          ->Run({Floats({2, 3}, {1, 2, 3, 4, 5, 6}),
+                 Tensor::FromSpan<int64_t>({2}, absl::MakeConstSpan(index))})
+          .status();
+    }();
+    std::string call = c.op;
+    for (const auto& [name, json] : c.arguments) call += " " + name + "=" + json;
+    EXPECT_FALSE(status.ok()) << call;
+    EXPECT_TRUE(absl::IsInvalidArgument(status) || absl::IsOutOfRange(status) ||
+                absl::IsResourceExhausted(status) || absl::IsUnimplemented(status) ||
+                absl::IsFailedPrecondition(status))
+        << call << ": " << status;
+  }
+}
+
 }  // namespace
 }  // namespace lathe

@@ -52,6 +52,8 @@ TEST(PrintValue, ShortestForms) {
   EXPECT_EQ(PrintValue(Tensor::FromScalar(DType::kI64, -3)), "i64[] -3");
   EXPECT_EQ(PrintValue(Tensor::Empty(DType::kF32, {0, 3})), "f32[0, 3] []");
   EXPECT_EQ(PrintValue(Tensor::Empty(DType::kF32, {2, 0})), "f32[2, 0] [[], []]");
+  EXPECT_EQ(PrintValue(Tensor::Empty(DType::kF32, {1 << 30, 1 << 30, 0})),
+            "f32[1073741824, 1073741824, 0] []");
   EXPECT_EQ(PrintValue(Scalar(7)), "7");
   EXPECT_EQ(PrintValue(Tensor()), "none");
   // A view prints in the order of its own indices.
@@ -80,6 +82,8 @@ TEST(ParseValue, Forms) {
   EXPECT_EQ(text("2x2xbf16=[[1, 2], [3.14, -inf]]"), "bf16[2, 2] [[1.0, 2.0], [3.14, -inf]]");
   EXPECT_EQ(text("5xu3=[0,1,2,3,7]"), "u3[5] [0, 1, 2, 3, 7]");
   EXPECT_EQ(text("0xf32=[]"), "f32[0] []");
+  EXPECT_EQ(text("1073741824x0xf32=[]"), "f32[1073741824, 0] []");
+  EXPECT_EQ(text("2x0xf32=[[], []]"), "f32[2, 0] [[], []]");
   EXPECT_EQ(text("f32=1.5"), "f32[] 1.5");
   EXPECT_EQ(text("7"), "7");
   EXPECT_EQ(text("true"), "true");

@@ -46,6 +46,8 @@ class ListReader {
   ListReader(absl::string_view text, const Tensor& target) : rest_(text), target_(target) {}
 
   absl::Status Read() {
+    // An empty tensor may leave out what is around its nothing.
+    if (target_.numel() == 0 && rest_ == "[]") return absl::OkStatus();
     LATHE_RETURN_IF_ERROR(ReadLevel(0));
     Skip();
     if (!rest_.empty()) return InvalidArgument("unexpected '", rest_.substr(0, 20), "'");

@@ -1,5 +1,7 @@
 #include "driver/print_value.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -14,11 +16,23 @@ class ElementPrinter {
       : tensor_(tensor.Contiguous()), count_(tensor_.numel()) {}
 
   std::string Print() {
+    if (count_ == 0 && HasManyEmptyLists()) return "[]";
     AppendFrom(0);
     return std::move(text_);
   }
 
  private:
+  // An empty tensor's brackets: the sizes before the first 0.
+  bool HasManyEmptyLists() const {
+    int64_t lists = 1;
+    for (int64_t size : tensor_.sizes()) {
+      if (size == 0) return false;
+      lists *= std::min(size, kShown);
+      if (lists > kShown) return true;
+    }
+    return false;
+  }
+
   bool IsLeftOut(int64_t k) const {
     return count_ > kShown && k >= kShown / 2 && k < count_ - kShown / 2;
   }
@@ -29,8 +43,10 @@ class ElementPrinter {
       text_ += FormatElement(tensor_.AtLinear(next_++), tensor_.dtype());
       return;
     }
-    int64_t below = 1;
-    for (size_t d = dimension + 1; d < tensor_.sizes().size(); ++d) below *= tensor_.sizes()[d];
+    int64_t below = count_ == 0 ? 0 : 1;
+    for (size_t d = dimension + 1; below > 0 && d < tensor_.sizes().size(); ++d) {
+      below *= tensor_.sizes()[d];
+    }
     text_ += '[';
     for (int64_t i = 0; i < tensor_.sizes()[dimension]; ++i) {
       bool all_left_out = below > 0 && IsLeftOut(next_) && IsLeftOut(next_ + below - 1);

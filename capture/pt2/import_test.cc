@@ -17,7 +17,9 @@ namespace {
 
 absl::StatusOr<Program> Import(const ProgramWriter& writer) {
   absl::StatusOr<Program> program = ReadProgram("p", writer.Json(), {});
-  if (program.ok()) EXPECT_TRUE(Verify(*program).ok()) << Verify(*program);
+  if (program.ok()) {
+    EXPECT_TRUE(Verify(*program).ok()) << Verify(*program);
+  }
   return program;
 }
 

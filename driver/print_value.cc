@@ -27,7 +27,7 @@ class ElementPrinter {
     int64_t lists = 1;
     for (int64_t size : tensor_.sizes()) {
       if (size == 0) return false;
-      lists *= std::min(size, kShown);
+      lists *= std::min(size, kShown + 1);
       if (lists > kShown) return true;
     }
     return false;

@@ -39,6 +39,17 @@ void ForgetSymbols(ValueType& type) {
   type.tensor().offset = NumberOrUnknown(type.tensor().offset);
 }
 
+// Evaluations allocate their results without asking.
+absl::Status CheckFitsMemory(const ValueType& type) {
+  if (!type.is_tensor()) return absl::OkStatus();
+  double bytes = BitWidth(type.tensor().dtype) / 8.0;
+  for (const Expr& size : type.tensor().sizes) {
+    bytes *= static_cast<double>(size.AsInt().value_or(1));
+  }
+  if (bytes <= 0x1p40) return absl::OkStatus();
+  return ResourceExhausted("no memory for ", ToString(type));
+}
+
 }  // namespace
 
 ValueType TypeOf(const HostValue& value) {
@@ -81,7 +92,10 @@ absl::StatusOr<std::vector<HostValue>> EvaluateCall(const OpRow& row, const Host
   if (!row.evaluate) return Unimplemented(row.parsed.name, ": has no reference meaning");
   OpArgs op_args(row.parsed, arguments);
   LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types, row.infer({op_args, shapes, {}}));
-  for (ValueType& type : types) ForgetSymbols(type);
+  for (ValueType& type : types) {
+    ForgetSymbols(type);
+    LATHE_RETURN_IF_ERROR(CheckFitsMemory(type));
+  }
   return row.evaluate({args, types, run_graph});
 }
 
@@ -186,7 +200,8 @@ absl::Status RunNode(const Node& node, HostEnvironment& environment, const Graph
   LATHE_ASSIGN_OR_RETURN(HostArgs args, ReadArguments(node, environment));
   LATHE_ASSIGN_OR_RETURN(std::vector<HostValue> results, EvaluateCall(*node.row, args, run_graph));
   if (results.size() != node.results.size()) {
-    return Internal(node.op, ": gave ", results.size(), " results, expected ", node.results.size());
+    return InvalidArgument(node.op, ": gave ", results.size(), " results, expected ",
+                           node.results.size());
   }
   for (size_t k = 0; k < results.size(); ++k) {
     LATHE_RETURN_IF_ERROR(BindSymbols(node.results[k]->type, results[k], environment));

@@ -40,6 +40,20 @@ void Replace(ValueType& type, const Replacements& replacements, ExprContext& con
   replace(type.tensor().offset);
 }
 
+// What a wrong program asks for, never a real one: more bytes than 64 bits count.
+absl::Status CheckRepresentable(const ValueType& type) {
+  if (!type.is_tensor()) return absl::OkStatus();
+  const TensorType& t = type.tensor();
+  double bytes = BitWidth(t.dtype) / 8.0;
+  bool overflows = t.offset.IsOverflow();
+  for (int d = 0; d < t.rank(); ++d) {
+    bytes *= static_cast<double>(t.sizes[d].AsInt().value_or(1));
+    overflows |= t.sizes[d].IsOverflow() || t.strides[d].IsOverflow();
+  }
+  if (!overflows && bytes < 0x1p62) return absl::OkStatus();
+  return OutOfRange("a result is larger than 64 bits can count: ", ToString(t));
+}
+
 absl::Status InferNode(Node* node, ShapeEnv& shapes) {
   size_t known = shapes.symbols().size();
   std::string name = node->results.empty() ? node->op : "%" + node->results[0]->name;
@@ -47,6 +61,7 @@ absl::Status InferNode(Node* node, ShapeEnv& shapes) {
   if (!node->row->infer) return Unimplemented(node->op, ": has no rule for its result types");
   LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types,
                          node->row->infer({args, shapes, {name, node->origin.source}}));
+  for (const ValueType& type : types) LATHE_RETURN_IF_ERROR(CheckRepresentable(type));
   if (types.size() != node->results.size()) {
     return InvalidArgument(node->op, ": has ", types.size(), " results, the graph takes ",
                            node->results.size());

@@ -96,7 +96,7 @@ class View final : public Step {
     if (owner_ >= 0) slot.offset += frame.origins[static_cast<size_t>(owner_)];
     const Storage* storage = slot.holder->get();
     const int64_t bits = BitWidth(step_.dtype), first = slot.offset * bits;
-    // Sizes and offsets are those of the compiler: this catches its faults, not the user's.
+    // Strides that a program wrote (as_strided) may lead anywhere.
     const bool inside =
         slot.is_empty || (storage != nullptr && slot.offset >= slot.reach_before &&
                           (slot.offset + slot.reach_after + 1) * bits <= storage->size_bytes() * 8);
@@ -123,7 +123,7 @@ class View final : public Step {
       int64_t& side = stride < 0 ? slot.reach_before : slot.reach_after;
       if (size > 0 && (__builtin_mul_overflow(size - 1, stride < 0 ? -stride : stride, &reach) ||
                        __builtin_add_overflow(side, reach, &side) || side > int64_t{1} << 55)) {
-        return Internal("a view that reaches too far");
+        return OutOfRange("a view that reaches too far");
       }
     }
     slot.generation = frame.generation;
@@ -131,10 +131,10 @@ class View final : public Step {
   }
 
   absl::Status Outside(const Slot& slot) const {
-    return Internal("a view of ", Name(step_.dtype), " reaches from element ",
-                    slot.offset - slot.reach_before, " to ", slot.offset + slot.reach_after,
-                    " of a storage of ", *slot.holder == nullptr ? 0 : (*slot.holder)->size_bytes(),
-                    " bytes");
+    return OutOfRange("a view of ", Name(step_.dtype), " reaches from element ",
+                      slot.offset - slot.reach_before, " to ", slot.offset + slot.reach_after,
+                      " of a storage of ",
+                      *slot.holder == nullptr ? 0 : (*slot.holder)->size_bytes(), " bytes");
   }
 
   const ViewStep& step_;

@@ -295,6 +295,9 @@ TEST_P(ImportRuns, CallsThatAreWrong) {
        {{"size", integers("9223372036854775807, 9223372036854775807")},
         {"fill_value", integer("1")}},
        F32({"1"})},
+      {"full.default",
+       {{"size", integers("1099511627776, 1048576")}, {"fill_value", integer("1")}},
+       F32({"1"})},
       {"full.default", {{"size", integers("-1")}, {"fill_value", integer("1")}}, F32({"1"})},
       {"cat.default", {{"tensors", R"({"as_tensors": []})"}}, F32({"1"})},
       {"cat.default",
@@ -335,12 +338,20 @@ TEST_P(ImportRuns, CallsThatAreWrong) {
        F32({"5"})},
       {"bmm.default", {{"self", x}, {"mat2", x}}, F32({"5"})},
       {"split.Tensor", {{"self", x}, {"split_size", integer("-1")}}, F32({"5"})},
-      {"split.Tensor", {{"self", x}, {"split_size", integer("2")}}, F32({"5"})},
+      {"split.Tensor", {{"self", x}, {"split_size", integer("1")}}, F32({"5"})},
   };
-  for (const auto& c : cases) {
+  for (int round = 0; round < static_cast<int>(2 * std::size(cases)); ++round) {
+    const auto& c = cases[round / 2];
+    const bool computed = round % 2 == 0;
     ProgramWriter p;
-    p.Input("x", F32({"2", "3"}));
+    p.Input("x_0", F32({"2", "3"}));
     p.Input("i", F32({"2"}, /*dtype=*/5));
+    // Computed, then the input itself.
+    if (computed) {
+      p.Node("torch.ops.aten.relu.default", {{"self", Named("x_0")}}, {{"x", F32({"2", "3"})}});
+    } else {
+      p.Node("torch.ops.aten.alias.default", {{"self", Named("x_0")}}, {{"x", F32({"2", "3"})}});
+    }
     p.Node(std::string("torch.ops.aten.") + c.op, c.arguments, {{"y", c.result}});
     p.Output(Named("y"));
     const std::vector<int64_t> index = {0, 1};

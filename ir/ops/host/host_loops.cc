@@ -130,8 +130,11 @@ absl::StatusOr<std::vector<HostValue>> EvaluateView(const EvaluateContext& c) {
   std::vector<HostValue> results;
   for (const ValueType& type : c.results) {
     const TensorType& t = type.tensor();
-    results.emplace_back(Tensor(t.dtype, ConstantDims(t.sizes), ConstantDims(t.strides),
-                                t.offset.AsInt().value_or(0), c.args.Tensor(0).storage()));
+    // Strides that a program wrote (as_strided) may lead anywhere.
+    LATHE_ASSIGN_OR_RETURN(
+        Tensor view, Tensor::Checked(t.dtype, ConstantDims(t.sizes), ConstantDims(t.strides),
+                                     t.offset.AsInt().value_or(0), c.args.Tensor(0).storage()));
+    results.emplace_back(std::move(view));
   }
   return results;
 }

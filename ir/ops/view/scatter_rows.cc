@@ -196,9 +196,9 @@ Results EvaluateDiagonalScatter(const EvaluateContext& c) {
 absl::StatusOr<std::vector<Lowered>> LowerAsStridedScatter(const LowerContext& c) {
   Value* src = c.args.Tensor(1);
   const TensorType& self = c.args.Type(0);
-  LATHE_ASSIGN_OR_RETURN(
-      auto map,
-      StorageMap(self, c.args.Ints(3), c.args.OptionalInt(4).value_or(self.offset), c.shapes));
+  LATHE_ASSIGN_OR_RETURN(auto map,
+                         StorageMap(self, c.args.Ints(2), c.args.Ints(3),
+                                    c.args.OptionalInt(4).value_or(self.offset), c.shapes));
   ScatterLoops scatter;
   scatter.base = c.args.Tensor(0);
   scatter.sizes = c.args.Ints(2);

@@ -13,11 +13,12 @@
 
 namespace lathe {
 
-// Maps an index over (strides, offset) of the storage of `type` to the index over `type` of the
-// same element. Unimplemented when `type` does not cover its storage densely.
+// Maps an index over (sizes, strides, offset) of the storage of `type` to the index over `type` of
+// the same element. Unimplemented when `type` does not cover its storage densely, or when the
+// sizes are known to reach beyond its elements.
 absl::StatusOr<std::function<std::vector<Expr>(absl::Span<const Expr>)>> StorageMap(
-    const TensorType& type, const std::vector<Expr>& strides, const Expr& offset,
-    const ShapeEnv& shapes);
+    const TensorType& type, const std::vector<Expr>& sizes, const std::vector<Expr>& strides,
+    const Expr& offset, const ShapeEnv& shapes);
 
 }  // namespace lathe
 

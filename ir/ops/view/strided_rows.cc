@@ -177,7 +177,8 @@ std::vector<OpRow> StridedRows() {
       .doc = "self's storage seen with other sizes, strides and offset.",
       .infer = InferAsStrided,
       .map = [](const LowerContext& c) -> absl::StatusOr<Map> {
-        return StorageMap(c.args.Type(0), c.result().strides, c.result().offset, c.shapes);
+        return StorageMap(c.args.Type(0), c.result().sizes, c.result().strides, c.result().offset,
+                          c.shapes);
       },
       .inverse = [](Builder& b, const OpArgs& args, Value* base,
                     Value* updated) -> absl::StatusOr<Argument> {

@@ -7,6 +7,7 @@
 #include "dtypes/base/status.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/resample/axis_taps.h"
+#include "ir/ops/resample/byte_resample.h"
 #include "ir/ops/resample/resample_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/dense_strides.h"
@@ -42,7 +43,8 @@ Types InferUpsample(const InferContext& c, const Form& form) {
     return InvalidArgument(c.args.schema().name, ": expected a tensor of ", form.spatial + 2,
                            " dimensions, got ", ToString(self));
   }
-  if (form.has_align() && !IsFloat(self.dtype)) {
+  const bool is_byte_image = self.dtype == DType::kU8 && form.spatial == 2;
+  if (form.has_align() && !IsFloat(self.dtype) && !is_byte_image) {
     return Unimplemented(c.args.schema().name, " of ", Name(self.dtype));
   }
   std::vector<Expr> sizes = self.sizes;
@@ -83,6 +85,9 @@ OpsValue Interpolated(OpsHandler& ops, TensorReader& in, Value* self,
 
 absl::StatusOr<std::vector<Lowered>> LowerUpsample(const LowerContext& c, const Form& form) {
   Value* self = c.args.Tensor(0);
+  if (form.has_align() && !IsFloat(TypeOf(self).dtype)) {
+    return Unimplemented(c.args.schema().name, " of bytes inside a loop");
+  }
   const std::vector<Expr> in_sizes = TypeOf(self).sizes, out_sizes = c.result().sizes;
   const std::vector<Axis> axes =
       AxesOf(form, form.has_align() && c.args.Bool(2), TypeOf(self).dtype,
@@ -105,6 +110,10 @@ absl::StatusOr<std::vector<HostValue>> EvaluateUpsample(const EvaluateContext& c
   Tensor out = c.Allocate();
   const std::vector<Axis> axes = AxesOf(form, form.has_align() && c.args.Bool(2), self.dtype(),
                                         [&](int i) { return c.args.OptionalFloat(i); });
+  if (form.has_align() && !IsFloat(self.dtype())) {
+    ResampleBytes(axes, self, out);
+    return OneResult(out);
+  }
   const std::vector<double> x = ToVector<double>(self);
   std::vector<double> y;
   ForEachIndex(out.sizes(), [&](const Position& p) {

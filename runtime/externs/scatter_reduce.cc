@@ -1,7 +1,7 @@
 // "scatter_reduce": outputs[0] = inputs[0] with inputs[2] reduced into the places that inputs[1]
 // (i64) names along "dim", as aten.scatter_reduce has it. Attributes: dim, op=sum|prod|mean|amax|
 // amin, include_self=true|false. Places that are not named keep their value. Elements meet in
-// row-major order of the index; f16, bf16 and f8 are reduced in f32 and rounded at the end.
+// row-major order of the index; f16, bf16 and f8 are rounded after every step.
 
 #include <cmath>
 #include <complex>
@@ -137,7 +137,9 @@ absl::Status Scatter(Op op, bool include_self, int64_t dim, const Tensor& self, 
     int64_t position = 0;
     for (int d = 0; d < src.rank(); ++d) position += at[d] * src.strides()[d];
     const W value = Widen(values[position]);
-    total[place] = met[place]++ == 0 && !include_self ? value : Combine<W>(op, total[place], value);
+    const bool replaces = met[place]++ == 0 && !include_self;
+    // Eager keeps the running value in the result's own dtype.
+    total[place] = replaces ? value : Widen(Narrow<T>(Combine<W>(op, total[place], value)));
   }
   T* to = out.data_as<T>();
   for (int64_t k = 0; k < count; ++k) {

@@ -44,6 +44,7 @@ std::vector<OpRow> BitwiseRows() {
              &OpsHandler::ShiftRight);
   rows.push_back(
       Unary("bitwise_not", "~self; bool: not.", Promote(kTakesIntegral), &OpsHandler::BitwiseNot));
+  rows.back().samples = {"aten.bitwise_not(i32[3])", "aten.bitwise_not(bool[3])"};
   return rows;
 }
 

@@ -1,0 +1,232 @@
+// The operators that every dtype has, on every dtype and layout: the compiled program against the
+// reference. calls.txt lists the calls; then come the samples of every row of the registry.
+//   LATHE_SWEEP=REGEX   only calls that match; prints every difference
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <random>
+#include <regex>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "compiler.h"
+#include "dtypes/base/status.h"
+#include "ir/reference/conform.h"
+#include "ir/reference/evaluator.h"
+#include "tests/sweep/call_text.h"
+
+namespace lathe::sweep {
+namespace {
+
+constexpr DType kSwept[] = {DType::kBool, DType::kU8,  DType::kU16, DType::kU32, DType::kU64,
+                            DType::kI8,   DType::kI16, DType::kI32, DType::kI64, DType::kF16,
+                            DType::kBF16, DType::kF32, DType::kF64};
+constexpr Layout kLayouts[] = {Layout::kDense, Layout::kTransposed, Layout::kSliced,
+                               Layout::kExpanded};
+
+struct Line {
+  std::string call;
+  bool no_bool = false, no_float = false, no_int = false;
+  bool nonzero = false, small = false, dense = false;
+
+  bool Takes(DType dtype) const {
+    if (IsBool(dtype)) return !no_bool;
+    return IsFloat(dtype) ? !no_float : !no_int;
+  }
+};
+
+Line ReadLine(std::string text) {
+  Line line;
+  const std::pair<const char*, bool*> words[] = {
+      {"-bool ", &line.no_bool},   {"-float ", &line.no_float}, {"-int ", &line.no_int},
+      {"nonzero ", &line.nonzero}, {"small ", &line.small},     {"dense ", &line.dense}};
+  for (bool found = true; found;) {
+    found = false;
+    for (const auto& [word, flag] : words) {
+      if (!absl::StartsWith(text, word)) continue;
+      *flag = found = true;
+      text.erase(0, std::string(word).size());
+    }
+  }
+  line.call = text;
+  return line;
+}
+
+class Sweeper {
+ public:
+  // What went wrong, or "".
+  std::string Run(const Line& line, DType dtype, Layout layout, bool is_sample = false) {
+    absl::StatusOr<CallText> call = ReadCall(line.call, dtype);
+    if (!call.ok()) return Describe(call.status());
+    const bool writes = absl::StrContains(call->op, "_.") || absl::EndsWith(call->op, "_");
+    std::vector<Tensor> inputs;
+    for (size_t k = 0; k < call->tensors.size(); ++k) {
+      const CallTensor& t = call->tensors[k];
+      const bool is_target = writes && k == 0 && layout == Layout::kExpanded;
+      inputs.push_back(EmptyInLayout(t.dtype, t.sizes, is_target ? Layout::kDense : layout));
+      Fill(inputs.back(), t, line);
+    }
+    absl::StatusOr<Program> program = ProgramOf(*call, inputs);
+    if (!program.ok()) {
+      // Views refuse some layouts.
+      const bool refused = absl::IsInvalidArgument(program.status()) && layout != Layout::kDense;
+      return refused && is_sample ? "" : Describe(program.status());
+    }
+    std::vector<HostValue> copies;
+    for (const Tensor& t : inputs) copies.emplace_back(Copy(t));
+    absl::StatusOr<ReferenceResult> expected = EvaluateReference(*program, copies);
+    absl::StatusOr<std::vector<RunValue>> actual = Compiled(*program, inputs);
+    // What the call refuses to compute, both must refuse.
+    if (is_sample && !expected.ok() && !actual.ok()) return "";
+    if (!expected.ok()) return absl::StrCat("reference: ", Describe(expected.status()));
+    if (!actual.ok()) return Describe(actual.status());
+    const bool compares = HasChosenValues(call->op);
+    for (size_t k = 0; k < actual->size(); ++k) {
+      const Tensor* mine = std::get_if<Tensor>(&(*actual)[k]);
+      if (mine == nullptr || !expected->outputs[k].is_tensor()) continue;
+      const std::string difference = CompareTensors(*mine, expected->outputs[k].tensor(), compares);
+      if (!difference.empty()) return absl::StrCat("result ", k, ": ", difference);
+    }
+    for (size_t k = 0; writes && k < inputs.size(); ++k) {
+      const std::string difference = CompareTensors(inputs[k], copies[k].tensor(), compares);
+      if (!difference.empty()) return absl::StrCat("input ", k, " afterwards: ", difference);
+    }
+    return "";
+  }
+
+ private:
+  static absl::StatusOr<std::vector<RunValue>> Compiled(const Program& program,
+                                                        const std::vector<Tensor>& inputs) {
+    LATHE_ASSIGN_OR_RETURN(Executable executable,
+                           Compile(program, {.tier = Tier::kTile, .threads = 1}));
+    return executable.Run(std::vector<RunValue>(inputs.begin(), inputs.end()));
+  }
+  static Tensor Copy(const Tensor& t) {
+    Tensor copy = EmptyLike(t);
+    copy.CopyFrom(t);
+    return copy;
+  }
+  static Tensor EmptyLike(const Tensor& t) {
+    int64_t last = t.offset();
+    for (int d = 0; d < t.rank(); ++d) {
+      if (t.sizes()[d] > 0) last += (t.sizes()[d] - 1) * t.strides()[d];
+    }
+    return Tensor::Zeros(t.dtype(), {last + 1}).AsStrided(t.sizes(), t.strides(), t.offset());
+  }
+
+  int64_t Below(int64_t n) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(n)); }
+
+  Scalar Number(DType dtype, const Line& line) {
+    if (line.small) return Convert(Scalar(Below(4)), dtype);
+    if (IsBool(dtype)) return Scalar(line.nonzero || Below(2) == 1);
+    if (IsFloat(dtype)) {
+      static constexpr double kSpecial[] = {-0.0, std::numeric_limits<double>::infinity(),
+                                            std::numeric_limits<double>::quiet_NaN(), 1.0};
+      if (!line.nonzero && Below(12) == 0) return Convert(Scalar(kSpecial[Below(4)]), dtype);
+      return Convert(Scalar((static_cast<double>(Below(2000)) - 999.5) / 128), dtype);
+    }
+    // Around 0 and around the ends of the range; the conversion wraps.
+    const int64_t width = BitWidth(dtype);
+    const uint64_t centers[] = {0, uint64_t{1} << (width - 1), 0, random_()};
+    uint64_t value = centers[Below(4)] + static_cast<uint64_t>(Below(9)) - 4;
+    Scalar number = Convert(Scalar(value), dtype);
+    if (line.nonzero && !number.ToBool()) number = Convert(Scalar(3), dtype);
+    return number;
+  }
+
+  // Tensors of a fixed integer dtype are indices: 0 or 1 here.
+  void Fill(const Tensor& t, const CallTensor& spec, const Line& line) {
+    for (int64_t k = 0; k < t.numel(); ++k) {
+      Scalar value = Scalar(Below(2));
+      if (spec.is_swept || IsFloat(spec.dtype)) value = Number(spec.dtype, line);
+      if (IsBool(spec.dtype) && !spec.is_swept) value = Scalar(Below(2) == 1);
+      t.SetLinear(k, value);
+    }
+  }
+
+  std::mt19937_64 random_{20261129};
+};
+
+class Report {
+ public:
+  Report() {
+    if (const char* filter = std::getenv("LATHE_SWEEP")) {
+      verbose_ = true;
+      pattern_ = std::regex(filter);
+    }
+  }
+  bool Wants(const std::string& call) const { return std::regex_search(call, pattern_); }
+  void Add(const std::string& call, DType dtype, Layout layout, const std::string& message) {
+    if (message.empty()) {
+      ++passed_;
+      return;
+    }
+    ++failed_;
+    const std::string text =
+        absl::StrCat(call, " of ", Name(dtype), ", ", LayoutName(layout), ": ", message);
+    if (verbose_) printf("%s\n", text.c_str());
+    std::pair<int, std::string>& entry = first_[call];
+    if (entry.first++ == 0) entry.second = text;
+  }
+  void Finish() const {
+    for (const auto& [call, entry] : first_) {
+      ADD_FAILURE() << entry.first << " times: " << entry.second;
+    }
+    printf("%d passed, %d failed\n", passed_, failed_);
+  }
+
+ private:
+  bool verbose_ = false;
+  std::regex pattern_{""};
+  int passed_ = 0, failed_ = 0;
+  std::map<std::string, std::pair<int, std::string>> first_;
+};
+
+TEST(Sweep, EveryDTypeAndLayout) {
+  std::ifstream file("tests/sweep/calls.txt");
+  ASSERT_TRUE(file.is_open());
+  Report report;
+  Sweeper sweeper;
+  for (std::string text; std::getline(file, text);) {
+    if (text.empty() || text[0] == '#' || !report.Wants(text)) continue;
+    const Line line = ReadLine(text);
+    for (DType dtype : kSwept) {
+      if (!line.Takes(dtype)) continue;
+      for (Layout layout : kLayouts) {
+        if (line.dense && layout != Layout::kDense) continue;
+        report.Add(line.call, dtype, layout, sweeper.Run(line, dtype, layout));
+      }
+    }
+  }
+  report.Finish();
+}
+
+// The samples of every row as they are written, in every layout.
+TEST(Sweep, SamplesOfTheRegistry) {
+  Report report;
+  Sweeper sweeper;
+  for (const OpRow* row : OpRegistry::Builtin().rows()) {
+    for (const std::string& sample : row->samples) {
+      if (!report.Wants(sample)) continue;
+      Line line = ReadLine(sample);
+      line.nonzero = true;  // and no infinities: convolutions may multiply them by padding
+      // These see the storage beneath a tensor, which copies do not have.
+      line.dense =
+          absl::StrContains(sample, "as_strided") || absl::StrContains(sample, "_reshape_alias");
+      for (Layout layout : {Layout::kDense, Layout::kTransposed, Layout::kSliced}) {
+        if (line.dense && layout != Layout::kDense) continue;
+        report.Add(sample, DType::kF32, layout, sweeper.Run(line, DType::kF32, layout, true));
+      }
+    }
+  }
+  report.Finish();
+}
+
+}  // namespace
+}  // namespace lathe::sweep

@@ -422,7 +422,9 @@ absl::StatusOr<Executable> Compile(const Program& program, const CompileOptions&
   {
     PhaseTimer timer(impl->report, "schedule");
     LATHE_ASSIGN_OR_RETURN(impl->emitted,
-                           EmitPlan(impl->program, {.fuse_epilogues = options.fuse_epilogues}));
+                           EmitPlan(impl->program, {.fuse_epilogues = options.fuse_epilogues,
+                                                    .keep_wide = options.numerics ==
+                                                                 CompileOptions::Numerics::kFast}));
   }
   impl->report.nodes_compiled = impl->program.main->node_count();
   impl->report.distinct_kernels = static_cast<int64_t>(impl->emitted.kernels.size());

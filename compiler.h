@@ -35,6 +35,10 @@ struct CompileOptions {
   int threads = 0;      // 0: DefaultThreadCount()
   bool strict = false;  // a fallback is an error
   bool fuse_epilogues = true;
+  // kEager: every operator rounds its result to its dtype, as eager does. kFast: f16 and bf16 values
+  // stay f32 inside a fused kernel.
+  enum class Numerics : uint8_t { kEager, kFast };
+  Numerics numerics = Numerics::kEager;
   // Run from the Plan's serialised form, as a package would.
   bool through_serialized_plan = false;
   const OpRegistry* registry = nullptr;  // nullptr: the builtin one

@@ -49,8 +49,9 @@ absl::StatusOr<CompileOptions> CompileOptionsFrom(const Arguments& arguments) {
   options.threads = static_cast<int>(threads);
   options.strict = arguments.Has("strict");
   std::string numerics = arguments.Value("numerics").value_or("eager");
-  if (numerics == "fast") return Unimplemented("--numerics fast is not delivered yet");
-  if (numerics != "eager") {
+  if (numerics == "fast") {
+    options.numerics = CompileOptions::Numerics::kFast;
+  } else if (numerics != "eager") {
     return InvalidArgument("--numerics must be eager or fast, not '", numerics, "'");
   }
   return options;

@@ -199,6 +199,7 @@ class GraphScheduler {
 absl::StatusOr<Schedule> ScheduleGraph(Graph& graph, ShapeEnv& shapes,
                                        const ScheduleOptions& options) {
   LATHE_ASSIGN_OR_RETURN(LoopGraph loops, LowerGraph(graph, shapes));
+  loops.keeps_wide = options.keep_wide;
   Fusion fusion = FuseLoops(loops);
   return GraphScheduler(std::move(loops), std::move(fusion), options).Run();
 }

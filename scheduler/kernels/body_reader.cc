@@ -77,7 +77,7 @@ OpsValue BodyReader::Inline(OpsHandler& ops, Value* tensor, Index index) {
   if (auto it = inlined_.find(key); it != inlined_.end()) return it->second;
   const DType dtype = value->type.tensor().dtype;
   OpsValue result = loops_.Find(value)->pointwise().body(ops, *this, at);
-  result = ops.Cast(ops.Cast(result, dtype), LoadedDType(dtype));
+  result = loops_.Rounded(ops, result, dtype);
   inlined_.emplace(key, result);
   return result;
 }

@@ -341,7 +341,7 @@ class KernelBuilder {
   }
 
   OpsValue Rounded(Recording& r, OpsValue value, DType dtype) {
-    return r.recorder.Cast(r.recorder.Cast(value, dtype), LoadedDType(dtype));
+    return loops_.Rounded(r.recorder, value, dtype);
   }
 
   OpsValue Compute(Recording& r, const Member& m) {

@@ -40,6 +40,14 @@ struct LoopGraph {
   // ScatterLoops of scatter steps.
   absl::flat_hash_map<const Node*, std::shared_ptr<const Lowered>> scatters;
 
+  // The value as a kernel goes on with it: rounded to its dtype as eager rounds the result of every
+  // operator, unless wider values may stay wide between fused operators.
+  bool keeps_wide = false;
+  OpsValue Rounded(OpsHandler& ops, OpsValue value, DType dtype) const {
+    if (!(keeps_wide && IsFloat(dtype))) value = ops.Cast(value, dtype);
+    return ops.Cast(value, LoadedDType(dtype));
+  }
+
   const LoopNode* Find(const Value* value) const {
     auto it = index.find(value);
     return it == index.end() ? nullptr : &nodes[it->second];

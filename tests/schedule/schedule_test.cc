@@ -124,6 +124,30 @@ TEST(Schedule, TwoGatesOfOneProductAreOneKernel) {
   })");
 }
 
+TEST(Schedule, FastNumericsRoundOnceAKernel) {
+  constexpr char kText[] = R"(graph @f(%x: bf16[64], %y: bf16[64]) {
+    %a = aten.mul.Tensor(%x, %y)
+    %b = aten.add.Tensor(%a, %y)
+    %c = aten._to_copy(%b, dtype=f16)
+    %d = aten.sub.Tensor(%c, 1.5)
+    return %d
+  })";
+  const auto rounds = [&](bool keep_wide) {
+    absl::StatusOr<Program> program = ParseProgram(kText, OpRegistry::Builtin());
+    EXPECT_TRUE(RunPasses(*program, OpRegistry::Builtin(), InferencePasses()).ok());
+    absl::StatusOr<EmittedPlan> emitted = EmitPlan(*program, {.keep_wide = keep_wide});
+    EXPECT_TRUE(emitted.ok()) << emitted.status();
+    int count = 0;
+    for (const LoopOp& op : emitted->kernels[0].stages[0].body.ops) {
+      count += op.kind == OpKind::kCast && BitWidth(op.dtype) == 16;
+    }
+    return count;
+  };
+  EXPECT_EQ(rounds(false), 4);
+  // The conversion that the program asks for, and the result.
+  EXPECT_EQ(rounds(true), 2);
+}
+
 TEST(Schedule, HeadsOfAttentionAreNotCopied) {
   // One kernel, the softmax: neither the heads nor the result are copied.
   ExpectKernels(1, R"(graph @f(%q: f32[2, 5, 24], %k: f32[2, 7, 24], %v: f32[2, 7, 24]) {

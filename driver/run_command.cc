@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kUsage[] =
     "MODEL [-i INPUT]... [-o OUT.safetensors] [--device cpu] [--tier auto|tile|native|reference] "
-    "[--threads N] [--numerics eager] [--verify[=each]] [--strict] [--trace DIR] [--json]";
+    "[--threads N] [--numerics eager|fast] [--verify[=each]] [--strict] [--trace DIR] [--json]";
 
 // Whether the call changed a tensor: bit for bit, so a NaN that stays is no change.
 bool Changed(const Value& before, const Value& after) {

@@ -81,6 +81,13 @@ class Decomposer {
       if ((*results)[i].is_value() && (*results)[i].value() == nullptr) {
         return Internal(node->op, ": its decomposition gives nothing for result ", i);
       }
+      // Types from a file are not inferred yet when composites go.
+      const bool declared = node->results[i]->type.is_list();
+      if (declared != IsList((*results)[i])) {
+        return InvalidArgument(node->op, ": result ", i, " is declared as ",
+                               declared ? "a list" : "one value", ", the operator gives ",
+                               declared ? "one value" : "a list");
+      }
     }
     AdoptSymbols(previous == nullptr ? graph_.first() : previous->next, node, *results,
                  absl::MakeConstSpan(shapes_.symbols()).subspan(known_symbols), shapes_.context());
@@ -94,6 +101,10 @@ class Decomposer {
     LATHE_RETURN_IF_ERROR(builder.status());
     EraseReplaced(graph_, node, *results, first_new_id);
     return absl::OkStatus();
+  }
+
+  static bool IsList(const Argument& argument) {
+    return argument.is_list() || (argument.is_value() && argument.value()->type.is_list());
   }
 
   // A view chain's tensor was there before the decomposition, so the result shares its storage.

@@ -75,9 +75,8 @@ OpsValue BodyReader::Inline(OpsHandler& ops, Value* tensor, Index index) {
   const int32_t mask = static_cast<Recorder&>(ops).CurrentMask().id;
   const InlineKey key{value, at, mask};
   if (auto it = inlined_.find(key); it != inlined_.end()) return it->second;
-  const DType dtype = value->type.tensor().dtype;
-  OpsValue result = loops_.Find(value)->pointwise().body(ops, *this, at);
-  result = loops_.Rounded(ops, result, dtype);
+  const LoopNode& node = *loops_.Find(value);
+  const OpsValue result = loops_.Rounded(ops, node.pointwise().body(ops, *this, at), node);
   inlined_.emplace(key, result);
   return result;
 }

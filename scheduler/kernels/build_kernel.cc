@@ -340,14 +340,10 @@ class KernelBuilder {
     }
   }
 
-  OpsValue Rounded(Recording& r, OpsValue value, DType dtype) {
-    return loops_.Rounded(r.recorder, value, dtype);
-  }
-
   OpsValue Compute(Recording& r, const Member& m) {
     PrepareForwarded(r, m);
     const OpsValue value = node(m).pointwise().body(r.recorder, *r.reader, m.domain_index);
-    return Rounded(r, value, node(m).value->type.tensor().dtype);
+    return loops_.Rounded(r.recorder, value, node(m));
   }
 
   void StoreMember(Recording& r, const Member& m, OpsValue value) {
@@ -417,7 +413,7 @@ class KernelBuilder {
       const Index kept(m.domain_index.data(), n.kept_rank);
       value = n.reduction().finish(r.recorder, *r.reader, value, kept);
     }
-    return Rounded(r, value, n.value->type.tensor().dtype);
+    return loops_.Rounded(r.recorder, value, n);
   }
 
   absl::Status AddStage(Recording& r, std::vector<int> axes) {

@@ -145,6 +145,18 @@ class Lowerer {
 
 }  // namespace
 
+OpsValue LoopGraph::Rounded(OpsHandler& ops, OpsValue value, const LoopNode& node) const {
+  const DType dtype = node.value->type.tensor().dtype;
+  bool converts = false;
+  for (const Argument& argument : node.node->arguments) {
+    argument.ForEachValue([&](Value* v) {
+      converts = converts || (v->type.is_tensor() && v->type.tensor().dtype != dtype);
+    });
+  }
+  if (!keeps_wide || !IsFloat(dtype) || converts) value = ops.Cast(value, dtype);
+  return ops.Cast(value, LoadedDType(dtype));
+}
+
 absl::StatusOr<LoopGraph> LowerGraph(Graph& graph, ShapeEnv& shapes) {
   return Lowerer(graph, shapes).Run();
 }

@@ -40,13 +40,11 @@ struct LoopGraph {
   // ScatterLoops of scatter steps.
   absl::flat_hash_map<const Node*, std::shared_ptr<const Lowered>> scatters;
 
-  // The value as a kernel goes on with it: rounded to its dtype as eager rounds the result of every
-  // operator, unless wider values may stay wide between fused operators.
+  // The node's value as a kernel goes on with it: rounded to its dtype as eager rounds the result
+  // of every operator. With `keeps_wide`, wider values stay wide between fused operators, apart
+  // from those that convert: whose operands have another dtype.
   bool keeps_wide = false;
-  OpsValue Rounded(OpsHandler& ops, OpsValue value, DType dtype) const {
-    if (!(keeps_wide && IsFloat(dtype))) value = ops.Cast(value, dtype);
-    return ops.Cast(value, LoadedDType(dtype));
-  }
+  OpsValue Rounded(OpsHandler& ops, OpsValue value, const LoopNode& node) const;
 
   const LoopNode* Find(const Value* value) const {
     auto it = index.find(value);

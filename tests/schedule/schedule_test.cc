@@ -143,7 +143,7 @@ TEST(Schedule, FastNumericsRoundOnceAKernel) {
     }
     return count;
   };
-  EXPECT_EQ(rounds(false), 4);
+  EXPECT_EQ(rounds(false), 5);
   // The conversion that the program asks for, and the result.
   EXPECT_EQ(rounds(true), 2);
 }

@@ -2,6 +2,9 @@
 // library only as a shared object, and lathe's binary links none but libc's.
 
 #include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
 
 #include "hwy/targets.h"
 
@@ -40,6 +43,16 @@ int64_t SupportedTargets() {
 void SetSupportedTargetsForTest(int64_t targets) {
   TargetsForTest().store(targets);
   GetChosenTarget().DeInit();
+}
+
+void Abort(const char* file, int line, const char* format, ...) {
+  std::fprintf(stderr, "%s:%d: ", file, line);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  std::fputc('\n', stderr);
+  std::abort();
 }
 
 ChosenTarget& GetChosenTarget() {

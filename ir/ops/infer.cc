@@ -66,6 +66,14 @@ absl::Status InferNode(Node* node, ShapeEnv& shapes) {
     return InvalidArgument(node->op, ": has ", types.size(), " results, the graph takes ",
                            node->results.size());
   }
+  for (size_t k = 0; k < types.size(); ++k) {
+    const ValueType& declared = node->results[k]->type;
+    if ((declared.is_tensor() && types[k].is_list()) ||
+        (declared.is_list() && types[k].is_tensor())) {
+      return InvalidArgument(node->op, ": result ", k, " is declared as ", ToString(declared),
+                             ", the operator gives ", ToString(types[k]));
+    }
+  }
   absl::Span<const Expr> made = absl::MakeConstSpan(shapes.symbols()).subspan(known);
   Replacements replacements;
   for (size_t k = 0; k < types.size(); ++k) {

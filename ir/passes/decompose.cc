@@ -67,8 +67,8 @@ class Decomposer {
     LATHE_RETURN_IF_ERROR(builder.status());
     if (!results.ok()) return results.status();
     if (results->size() < node->results.size()) {
-      return Internal(node->op, ": its decomposition has ", results->size(), " results, not ",
-                      node->results.size());
+      return InvalidArgument(node->op, ": its decomposition has ", results->size(),
+                             " results, not ", node->results.size());
     }
     for (Node* n = previous == nullptr ? graph_.first() : previous->next; n != node; n = n->next) {
       depth_[n] = depth + 1;

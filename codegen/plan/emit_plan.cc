@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "codegen/plan/load_bounds.h"
 #include "codegen/plan/register_file.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
@@ -384,6 +385,23 @@ class PlanEmitter {
     return EmitControl(*std::get<ScheduledControl>(step).node);
   }
 
+  // Sizes that do not fit one another are refused before the kernel reads past a buffer.
+  absl::Status EmitBounds(const ScheduledKernel& kernel) {
+    for (const BoundsCondition& bounds : UnprovedBounds(kernel, shapes_)) {
+      if (!AllBound(bounds.condition)) continue;
+      const Node* node = kernel.nodes.empty() ? nullptr : kernel.nodes.front();
+      LATHE_RETURN_IF_ERROR(EmitAssert(
+          bounds.condition,
+          absl::StrCat("sizes do not fit: more elements of %", bounds.buffer->name,
+                       " are read than it has",
+                       bounds.condition.AsBool().has_value()
+                           ? ""
+                           : absl::StrCat(", unless ", symbolic::ToString(bounds.condition))),
+          node == nullptr ? "" : node->op, node == nullptr ? "" : node->origin.source));
+    }
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<LaunchStep> LaunchOf(const ScheduledKernel& kernel) {
     LaunchStep launch;
     launch.kernel = KernelIndex(tables_, kernel.spec);
@@ -392,6 +410,7 @@ class PlanEmitter {
         LATHE_RETURN_IF_ERROR(NewBuffer(value).status());
       }
     }
+    LATHE_RETURN_IF_ERROR(EmitBounds(kernel));
     LATHE_RETURN_IF_ERROR(Registers(kernel.symbols, &launch.scalars));
     LATHE_ASSIGN_OR_RETURN(launch.extent, Reg(kernel.extent));
     for (Value* value : kernel.buffers) {

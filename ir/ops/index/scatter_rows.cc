@@ -62,6 +62,24 @@ absl::Status CheckElementwise(const InferContext& c, const Form& form, int dim) 
   return absl::OkStatus();
 }
 
+// Every place of the index takes an element of the source.
+absl::Status CheckSourceCoversIndex(const InferContext& c, const Form& form, int dim) {
+  const TensorType& index = c.args.Type(form.index);
+  const TensorType& source = c.args.Type(form.source);
+  bool fits = true;
+  if (form.is_whole) {
+    const Expr taken = source.rank() == 0 ? Expr(1) : source.sizes[dim];
+    fits = !c.shapes.IsKnownFalse(symbolic::Eq(NumElements(index), taken));
+  } else if (index.rank() == source.rank()) {
+    for (int d = 0; d < index.rank(); ++d) {
+      fits = fits && !c.shapes.IsKnownFalse(symbolic::Le(index.sizes[d], source.sizes[d]));
+    }
+  }
+  if (fits) return absl::OkStatus();
+  return InvalidArgument(c.args.schema().name, ": the index ", ToString(index),
+                         " does not fit the source ", ToString(source));
+}
+
 Types InferScatter(const InferContext& c, const Form& form) {
   LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args));
   const TensorType& self = c.args.Type(0);
@@ -84,6 +102,9 @@ Types InferScatter(const InferContext& c, const Form& form) {
                            ": expected self.dtype to be equal to src.dtype, "
                            "got ",
                            Name(self.dtype), " and ", Name(c.args.Type(form.source).dtype));
+  }
+  if (SourceIsTensor(c.args, form) && has_elements) {
+    LATHE_RETURN_IF_ERROR(CheckSourceCoversIndex(c, form, dim));
   }
   TensorType type = self;
   type.strides = PreservedStrides(self, c.shapes);

@@ -5,15 +5,11 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "ir/loops/affine_index.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
 namespace {
-
-bool Uses(const Expr& e, const Expr& symbol) {
-  const std::vector<Expr> used = symbolic::FreeSymbols(e);
-  return std::find(used.begin(), used.end(), symbol) != used.end();
-}
 
 class Bounds {
  public:
@@ -46,17 +42,17 @@ class Bounds {
     Interval interval{index, index};
     for (size_t k = 0; k < extents_.size(); ++k) {
       const Expr& axis = kernel_.spec.axes[k].symbol;
-      if (!Uses(index, axis)) continue;
+      if (!UsesSymbol(index, axis)) continue;
+      const std::optional<Expr> step = AffineCoefficient(index, axis, context_);
+      if (!step.has_value()) return std::nullopt;
+      for (const SpecAxis& other : kernel_.spec.axes) {
+        if (UsesSymbol(*step, other.symbol)) return std::nullopt;
+      }
+      const bool up = shapes_.IsKnownTrue(symbolic::Ge(*step, 0));
+      if (!up && !shapes_.IsKnownTrue(symbolic::Le(*step, 0))) return std::nullopt;
       const auto at = [&](const Expr& e, const Expr& value) {
         return symbolic::Substitute(e, {{axis, value}}, context_);
       };
-      const Expr step = at(index, 1) - at(index, 0);
-      for (const SpecAxis& other : kernel_.spec.axes) {
-        if (Uses(step, other.symbol)) return std::nullopt;
-      }
-      if (at(index, 0) + step * axis != index) return std::nullopt;
-      const bool up = shapes_.IsKnownTrue(symbolic::Ge(step, 0));
-      if (!up && !shapes_.IsKnownTrue(symbolic::Le(step, 0))) return std::nullopt;
       interval.lowest = at(interval.lowest, up ? Expr(0) : extents_[k] - 1);
       interval.highest = at(interval.highest, up ? extents_[k] - 1 : Expr(0));
     }

@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "ir/loops/affine_index.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
@@ -37,26 +38,11 @@ Expr With(const Expr& e, const Expr& symbol, const Expr& value, ExprContext& con
   return symbolic::Substitute(e, {{symbol, value}}, context);
 }
 
-// The coefficient of `symbol` in `e` when `e` is coefficient * symbol + rest, else nullopt.
-std::optional<Expr> AffineCoefficient(const Expr& e, const Expr& symbol, ExprContext& context) {
-  const Expr at0 = With(e, symbol, 0, context);
-  const Expr coefficient = With(e, symbol, 1, context) - at0;
-  const std::vector<Expr> inside = symbolic::FreeSymbols(coefficient);
-  if (std::find(inside.begin(), inside.end(), symbol) != inside.end()) return std::nullopt;
-  if (at0 + coefficient * symbol != e) return std::nullopt;
-  return coefficient;
-}
-
-bool Uses(const Expr& e, const Expr& symbol) {
-  const std::vector<Expr> used = symbolic::FreeSymbols(e);
-  return std::find(used.begin(), used.end(), symbol) != used.end();
-}
-
 // Every index is affine in both, and steps along `a` by |b| steps of `b`.
 bool CanCollapse(KernelSpec& spec, const SpecAxis& a, const SpecAxis& b, ExprContext& context) {
   bool fine = true;
   ForEachIndex(spec, [&](Expr& index) {
-    if (!fine || (!Uses(index, a.symbol) && !Uses(index, b.symbol))) return;
+    if (!fine || (!UsesSymbol(index, a.symbol) && !UsesSymbol(index, b.symbol))) return;
     const auto ca = AffineCoefficient(index, a.symbol, context);
     const auto cb = AffineCoefficient(index, b.symbol, context);
     fine = ca.has_value() && cb.has_value() && *ca == *cb * b.extent;

@@ -179,6 +179,8 @@ class Report {
       ADD_FAILURE() << entry.first << " times: " << entry.second;
     }
     printf("%d passed, %d failed\n", passed_, failed_);
+    // All calls, unless some were asked for.
+    EXPECT_TRUE(verbose_ || passed_ > 1000) << "the sweep ran " << passed_ << " calls";
   }
 
  private:

@@ -619,11 +619,81 @@ LATHE_INLINE void ForLanes(D, Part n, F f) {
   for (int l = 0; l < n.count; ++l) f(l);
 }
 
+// Integers in lanes of another size, cut or extended. g++ takes vectors shorter than a register
+// apart lane by lane; the machine has instructions for them.
+#ifdef __AVX2__
+typedef char B8x16 __attribute__((vector_size(16)));
+typedef short I16x8 __attribute__((vector_size(16)));
+template <class Register, class V>
+LATHE_INLINE Register Padded(V v) {
+  Register r{};
+  __builtin_memcpy(&r, &v, sizeof v < sizeof r ? sizeof v : sizeof r);
+  return r;
+}
+template <bool kSigned, class To, class V>
+LATHE_INLINE To Extend(V v) {
+  constexpr int kFrom = sizeof(LaneOf<V>), kTo = sizeof(LaneOf<To>), kLanes = kLanesOf<V>;
+  if constexpr (kFrom == 1 && kTo == 2) {
+    const B8x16 b = Padded<B8x16>(v);
+    return (To)(kSigned ? __builtin_ia32_pmovsxbw128(b) : __builtin_ia32_pmovzxbw128(b));
+  } else if constexpr (kFrom == 1 && kTo == 4 && kLanes == 4) {
+    const B8x16 b = Padded<B8x16>(v);
+    return (To)(kSigned ? __builtin_ia32_pmovsxbd128(b) : __builtin_ia32_pmovzxbd128(b));
+  } else if constexpr (kFrom == 1 && kTo == 4) {
+    const B8x16 b = Padded<B8x16>(v);
+    return (To)(kSigned ? __builtin_ia32_pmovsxbd256(b) : __builtin_ia32_pmovzxbd256(b));
+  } else {
+    const I16x8 h = Padded<I16x8>(v);
+    return (To)(kSigned ? __builtin_ia32_pmovsxwd128(h) : __builtin_ia32_pmovzxwd128(h));
+  }
+}
+// Of 4 or 8 lanes of 2 or 4 bytes: their low bytes.
+template <class To, class V>
+LATHE_INLINE To LowBytes(V v) {
+  constexpr int kFrom = sizeof(LaneOf<V>);
+  const V low = v & static_cast<LaneOf<V>>(255);
+  I16x8 halves;
+  if constexpr (kFrom == 2) {
+    halves = Padded<I16x8>(low);
+  } else if constexpr (sizeof(V) == 16) {
+    halves = __builtin_ia32_packusdw128((I32x4)low, I32x4{});
+  } else {
+    I32x4 part[2];
+    __builtin_memcpy(part, &low, sizeof low);
+    halves = __builtin_ia32_packusdw128(part[0], part[1]);
+  }
+  return Padded<To>(__builtin_ia32_packuswb128(halves, I16x8{}));
+}
+template <class To, class V>
+LATHE_INLINE To Resize(V v) {
+  constexpr int kFrom = sizeof(LaneOf<V>), kTo = sizeof(LaneOf<To>), kLanes = kLanesOf<V>;
+  constexpr bool kSigned = kIsSignedLane<LaneOf<V>>;
+  typedef int32_t Words __attribute__((vector_size(4 * kLanes)));
+  if constexpr (kLanes > 8 || kFrom == kTo) {
+    return __builtin_convertvector(v, To);
+  } else if constexpr (kFrom + kTo == 9 || (kFrom + kTo == 10 && kLanes == 4)) {
+    return Resize<To>(Resize<Words>(v));  // between 8 bytes and 1 or 2
+  } else if constexpr ((kFrom == 1 && kTo <= 4 && (kTo == 4 || kLanes == 8)) ||
+                       (kFrom == 2 && kTo == 4 && kLanes == 4)) {
+    return Extend<kSigned, To>(v);
+  } else if constexpr (kTo == 1 && kFrom <= 4 && (kFrom == 4 || kLanes == 8)) {
+    return LowBytes<To>(v);
+  } else {
+    return __builtin_convertvector(v, To);
+  }
+}
+#else
+template <class To, class V>
+LATHE_INLINE To Resize(V v) {
+  return __builtin_convertvector(v, To);
+}
+#endif
+
 // A mask in lanes of kBytes; of bool bytes in memory; as such bytes.
 template <int kBytes, class M>
 LATHE_INLINE auto ResizeMask(M mask) {
   typedef typename IntOf<kBytes>::Signed T __attribute__((vector_size(kLanesOf<M> * kBytes)));
-  return __builtin_convertvector(mask, T);
+  return Resize<T>(mask);
 }
 template <class V>
 LATHE_INLINE MaskOf<V> MaskFromBytes(V bytes) {
@@ -677,7 +747,9 @@ LATHE_INLINE Vec<D> ConvertTo(D, V v) {
   using From = LaneOf<V>;
   if constexpr (!kIsFloat<From> && kIsFloat<TFromD<D>> && sizeof(From) < 4) {
     typedef int32_t Wide __attribute__((vector_size(4 * kLanesOf<V>)));
-    return __builtin_convertvector(__builtin_convertvector(v, Wide), Vec<D>);
+    return __builtin_convertvector(Resize<Wide>(v), Vec<D>);
+  } else if constexpr (!kIsFloat<From> && !kIsFloat<TFromD<D>>) {
+    return Resize<Vec<D>>(v);
   } else {
     return __builtin_convertvector(v, Vec<D>);
   }
@@ -700,7 +772,7 @@ LATHE_INLINE Vec<D> FloatToInt(D d, V v) {
   if constexpr (sizeof(TFromD<D>) <= 4) {
     typedef int32_t Wide __attribute__((vector_size(4 * kLanesOf<V>)));
     if (AllTrue(d, Abs(v) < static_cast<LaneOf<V>>(2147483648.0))) {
-      return __builtin_convertvector(__builtin_convertvector(v, Wide), Vec<D>);
+      return Resize<Vec<D>>(__builtin_convertvector(v, Wide));
     }
   }
   return FloatToIntSlow(d, v);

@@ -145,7 +145,7 @@ LATHE_INLINE auto Decode(V codes) {
       return __builtin_ia32_vcvtph2ps(wide);
   } else
 #endif
-    return (F32<N>)Kind::template Decode<N>(__builtin_convertvector(codes, U32<N>));
+    return (F32<N>)Kind::template Decode<N>(Resize<U32<N>>(codes));
 }
 template <class Kind, class V>
 LATHE_INLINE auto Encode(V values) {
@@ -164,7 +164,7 @@ LATHE_INLINE auto Encode(V values) {
     return codes;
   } else
 #endif
-    return __builtin_convertvector(Kind::template Encode<N>((U32<N>)values), Codes);
+    return Resize<Codes>(Kind::template Encode<N>((U32<N>)values));
 }
 
 // The float next to a double whose last bit is 1, or the double itself if it is a float: encoding

@@ -227,7 +227,7 @@ absl::Status OpEmitter::Emit(int id, const Scope& scope) {
     case OpKind::kCheck:
       return Check(id, scope);
     case OpKind::kCast:
-      return Cast(id);
+      return Cast(id, scope);
     case OpKind::kBitCast:
       return BitCast(id);
     case OpKind::kReduce:
@@ -471,9 +471,34 @@ absl::StatusOr<std::string> OpEmitter::CastText(const std::string& v, DType from
                       text, ")");
 }
 
-absl::Status OpEmitter::Cast(int id) {
+// The value of cast `id` to 32 bits straight from packed elements, without a vector of bytes
+// between;
+// "" where it does not come from such a load.
+absl::StatusOr<std::string> OpEmitter::PackedWords(int id, const Scope& scope) {
+  const DType to = op(id).dtype;
+  if (to != DType::kF32 && to != DType::kI32 && to != DType::kU32) return "";
+  int source = op(id).operands[0];
+  // Wider integers hold every value.
+  while (op(source).kind == OpKind::kCast && IsInteger(op(source).dtype) &&
+         IsSubByte(OperandDType(op(source), 0)) && !IsSubByte(op(source).dtype) &&
+         (IsSigned(op(source).dtype) || !IsSigned(OperandDType(op(source), 0)))) {
+    source = op(source).operands[0];
+  }
+  const LoopOp& load = op(source);
+  if (load.kind != OpKind::kLoad || !IsSubByte(load.dtype) || load.mask != kNoValue) return "";
+  LATHE_ASSIGN_OR_RETURN(Address at, AddressOf(load.index, scope));
+  if (at.kind != Address::kContiguous) return "";
+  parts_.sub_byte = true;
+  return absl::StrCat("hn::ConvertTo(", Tag(to), ", hn::LoadBitsN<", BitWidth(load.dtype), ", ",
+                      IsSigned(load.dtype) ? "true" : "false", ">(", Tag(DType::kI32), ", b",
+                      load.buffer, ", ", at.first, ", ", scope.count, "))");
+}
+
+absl::Status OpEmitter::Cast(int id, const Scope& scope) {
   const LoopOp& o = op(id);
   const DType from = OperandDType(o, 0);
+  LATHE_ASSIGN_OR_RETURN(const std::string packed, PackedWords(id, scope));
+  if (!packed.empty()) return Define(id, packed);
   if (from == o.dtype) return Define(id, Operand(o, 0), MaskBytes(o.operands[0]));
   if (IsBool(from)) {
     const int bytes = LaneBytes(o.dtype);

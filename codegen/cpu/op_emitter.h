@@ -89,7 +89,8 @@ class OpEmitter {
                      const Scope& scope);
   absl::Status Indirect(int id, const Scope& scope);
   absl::Status Check(int id, const Scope& scope);
-  absl::Status Cast(int id);
+  absl::Status Cast(int id, const Scope& scope);
+  absl::StatusOr<std::string> PackedWords(int id, const Scope& scope);
   absl::StatusOr<std::string> CastText(const std::string& v, DType from, DType to);
   absl::Status BitCast(int id);
   absl::Status Arithmetic(int id, const Scope& scope);

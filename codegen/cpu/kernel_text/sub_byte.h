@@ -35,27 +35,73 @@ LATHE_INLINE V WrapLanes(V v) {
   return v & ((1 << kWidth) - 1);
 }
 
-// Elements k, k + 1... in lanes. Eight elements are a whole number of bytes: from a multiple of eight
-// on, one instruction spreads each group.
+// Eight elements are a whole number of bytes: from a multiple of eight on, groups of eight lanes
+// are spread at once, in bytes or in words.
+template <int kWidth, bool kSigned, class D>
+inline constexpr bool kSpreads =
+#if defined(__BMI2__)
+    (sizeof(TFromD<D>) == 1 && D::kLanes % 8 == 0) ||
+#endif
+#if defined(__AVX2__)
+    (sizeof(TFromD<D>) == 4 && D::kLanes % 8 == 0 && kWidth <= 4) ||
+#endif
+    false;
+template <class T>
+LATHE_INLINE uint64_t ReadAs(const uint8_t* p) {
+  T bits;
+  __builtin_memcpy(&bits, p, sizeof bits);
+  return bits;
+}
+// kWidth bytes, no byte past them.
+template <int kWidth>
+LATHE_INLINE uint64_t EightOf(const uint8_t* p) {
+  if constexpr (kWidth >= 4) {
+    return ReadAs<uint32_t>(p) | EightOf<kWidth - 4>(p + 4) << 32;
+  } else if constexpr (kWidth >= 2) {
+    return ReadAs<uint16_t>(p) | EightOf<kWidth - 2>(p + 2) << 16;
+  } else if constexpr (kWidth == 1) {
+    return *p;
+  }
+  return 0;
+}
+template <int kWidth, bool kSigned, class D>
+LATHE_INLINE Vec<D> Spread(D, const uint8_t* p) {
+  Vec<D> v;
+  if constexpr (sizeof(TFromD<D>) == 4) {
+    typedef uint32_t Words __attribute__((vector_size(sizeof(Vec<D>))));
+    typedef uint32_t Eight __attribute__((vector_size(32)));
+    Eight groups[D::kLanes / 8];
+    for (int g = 0; g < D::kLanes / 8; ++g) {
+      groups[g] = static_cast<uint32_t>(EightOf<kWidth>(p + g * kWidth)) - Eight{};
+    }
+    Words words;
+    __builtin_memcpy(&words, groups, sizeof words);
+    const Words place = Iota(FixedTag<uint32_t, D::kLanes>()) % 8 * kWidth;
+    if constexpr (kSigned) {
+      v = (Vec<D>)(words << (32 - kWidth - place)) >> (32 - kWidth);
+    } else {
+      v = (Vec<D>)((words >> place) & ((1u << kWidth) - 1));
+    }
+  } else {
+#if defined(__BMI2__)
+    constexpr uint64_t kEach = 0x0101010101010101u * ((1u << kWidth) - 1);
+    uint64_t groups[D::kLanes / 8];
+    for (int g = 0; g < D::kLanes / 8; ++g) {
+      groups[g] = __builtin_ia32_pdep_di(EightOf<kWidth>(p + g * kWidth), kEach);
+    }
+    __builtin_memcpy(&v, groups, sizeof v);
+    if constexpr (kSigned) v = WrapLanes<kWidth, true>(v);
+#endif
+  }
+  return v;
+}
+
+// Elements k, k + 1... in lanes of one byte or more.
 template <int kWidth, bool kSigned, class D, class N>
 LATHE_INLINE Vec<D> LoadBitsN(D d, const uint8_t* p, int64_t k, N n) {
-#if defined(__BMI2__)
-  if constexpr (N::kFull && D::kLanes % 8 == 0) {
-    if (k % 8 == 0) {
-      constexpr uint64_t kEach = 0x0101010101010101u * ((1u << kWidth) - 1);
-      uint64_t groups[D::kLanes / 8];
-      for (int g = 0; g < D::kLanes / 8; ++g) {
-        uint64_t bits = 0;
-        __builtin_memcpy(&bits, p + (k / 8 + g) * kWidth, kWidth);
-        groups[g] = __builtin_ia32_pdep_di(bits, kEach);
-      }
-      Vec<D> v;
-      __builtin_memcpy(&v, groups, sizeof v);
-      if constexpr (kSigned) v = WrapLanes<kWidth, true>(v);
-      return v;
-    }
+  if constexpr (N::kFull && kSpreads<kWidth, kSigned, D>) {
+    if (k % 8 == 0) return Spread<kWidth, kSigned>(d, p + static_cast<uint64_t>(k) / 8 * kWidth);
   }
-#endif
   return FromLanes(d, n, [=](int l) { return LoadBits<kWidth, kSigned>(p, k + l); });
 }
 

@@ -39,9 +39,24 @@ ReduceKind OnBytes(ReduceKind kind, DType dtype) {
   return kind;
 }
 
-// Bodies worth a copy for each group of lanes: a quarter faster, but each costs milliseconds of
-// compilation.
+// Bodies worth a copy for each group of lanes: a quarter faster or more, for sums stay in
+// registers, but each costs milliseconds of compilation. Where there is much to do, heavier ones
+// are.
 constexpr int kLightWeight = 4;
+constexpr int kHeavierWeight = 12;
+constexpr double kMuch = 1 << 22;  // elements
+
+bool IsWorthCopies(const KernelSpec& spec, const SpecStage& stage, const StagePlan& plan) {
+  double elements = 1;
+  const auto count = [&](int axis) {
+    elements *= static_cast<double>(spec.axes[axis].extent.AsInt().value_or(1));
+  };
+  for (int axis : spec.outer) count(axis);
+  for (int axis : stage.axes) {
+    if (std::find(spec.outer.begin(), spec.outer.end(), axis) == spec.outer.end()) count(axis);
+  }
+  return plan.weight <= (elements >= kMuch ? kHeavierWeight : kLightWeight);
+}
 
 }  // namespace
 
@@ -309,7 +324,7 @@ absl::Status StageEmitter::RowOfLanes(size_t level) {
       absl::StrCat("LATHE_TRY(chunk(", at, ", hn::Part{static_cast<int>(hn::Least(", lanes,
                    ", last - (", at, ")))}, k));");
   const std::string full = absl::StrCat("LATHE_TRY(chunk(", at, ", hn::Full(), k));");
-  if (plan_.weight <= kLightWeight) {
+  if (IsWorthCopies(spec_, stage_, plan_)) {
     Open(absl::StrCat("for (; ", i, " + ", kLanes, " <= last; ", i, " += ", kLanes, ") {"));
     for (int k = 0; k < groups(); ++k) {
       Line(absl::StrCat("LATHE_TRY(chunk(", i, " + ", k * plan_.lanes, ", hn::Full(), ", k, "));"));
@@ -467,7 +482,7 @@ absl::Status StageEmitter::ColumnElements(size_t level) {
       absl::StrCat("LATHE_TRY(chunk(", at, ", hn::Part{static_cast<int>(hn::Least(", lanes,
                    ", width - k * ", lanes, "))}, k));");
   const std::string full = absl::StrCat("LATHE_TRY(chunk(", at, ", hn::Full(), k));");
-  if (plan_.weight <= kLightWeight) {
+  if (IsWorthCopies(spec_, stage_, plan_)) {
     Open(absl::StrCat("if (width == ", kLanes, ") {"));
     for (int k = 0; k < groups(); ++k) {
       Line(absl::StrCat("LATHE_TRY(chunk(tile + ", k * plan_.lanes, ", hn::Full(), ", k, "));"));

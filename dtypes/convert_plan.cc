@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dtypes/base/check.h"
+#include "dtypes/convert_steps.h"
 #include "dtypes/small_float.h"
 #include "dtypes/visit.h"
 
@@ -191,3 +192,19 @@ ConvertPlan PlanConversion(DType from, DType to, ConvertMode mode) {
 }
 
 }  // namespace lathe::convert_internal
+
+namespace lathe {
+
+std::vector<ConvertStep> ConvertSteps(DType from, DType to) {
+  const convert_internal::ConvertPlan plan =
+      convert_internal::PlanConversion(from, to, ConvertMode::kWrap);
+  std::vector<ConvertStep> steps;
+  for (int k = 0; k < plan.count; ++k) {
+    const bool is_last = k + 1 == plan.count;
+    steps.push_back(
+        {plan.steps[k].loop, is_last ? convert_internal::Unpacked(to) : plan.steps[k + 1].in});
+  }
+  return steps;
+}
+
+}  // namespace lathe

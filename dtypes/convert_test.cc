@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "dtypes/convert_steps.h"
 #include "dtypes/convert_testing.h"
 #include "dtypes/dtype.h"
 #include "dtypes/guarded_buffer.h"
@@ -185,6 +186,38 @@ TEST(ConvertBuffer, EveryPairAndModeOnEveryTarget) {
         });
         if (HasFatalFailure()) return;
       }
+    }
+  }
+}
+
+// The loops by themselves, over whole bytes; also where one writes over what it reads.
+TEST(ConvertSteps, GiveTheBitsOfConvertBuffer) {
+  constexpr int64_t kCount = 403;
+  for (DType from : Convertible()) {
+    for (DType to : Convertible()) {
+      if (IsComplex(from) || IsComplex(to) || IsSubByte(from) || IsSubByte(to)) continue;
+      if (from == to) continue;
+      SCOPED_TRACE(PairName(from, to, ConvertMode::kWrap));
+      const Bytes source = SourceOf(from, kCount);
+      OnEveryTarget([&] {
+        Bytes expected(SizeOf(to, kCount));
+        ASSERT_TRUE(ConvertBuffer(source.data(), from, 0, expected.data(), to, 0, kCount).ok());
+        Bytes in = source, out;
+        DType now = from;
+        for (const ConvertStep& step : ConvertSteps(from, to)) {
+          if (BitWidth(step.out) == BitWidth(now)) {
+            step.loop(in.data(), in.data(), kCount);
+          } else {
+            out.resize(SizeOf(step.out, kCount));
+            step.loop(in.data(), out.data(), kCount);
+            in.swap(out);
+          }
+          now = step.out;
+        }
+        in.resize(SizeOf(to, kCount));
+        ASSERT_TRUE(in == expected);
+      });
+      if (HasFatalFailure()) return;
     }
   }
 }

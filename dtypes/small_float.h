@@ -129,9 +129,11 @@ constexpr uint16_t EncodeF16(float value) {
 constexpr float DecodeF16(uint16_t bits) {
   namespace internal = small_float_internal;
   const uint32_t code = bits & 0x7fff;
-  const float magnitude = code >= 0x7c00
-                              ? std::bit_cast<float>(internal::kInfinity | (code & 0x3ff) << 13)
-                              : internal::DecodeMagnitude<10, 15>(code);
+  float magnitude = internal::DecodeMagnitude<10, 15>(code);
+  if (code >= 0x7c00) {  // a signalling NaN becomes quiet, as when encoded
+    const uint32_t quiet = code > 0x7c00 ? 0x400000 : 0;
+    magnitude = std::bit_cast<float>(internal::kInfinity | (code & 0x3ff) << 13 | quiet);
+  }
   return internal::WithSign(magnitude, (bits & 0x8000) != 0);
 }
 

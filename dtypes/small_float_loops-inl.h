@@ -143,7 +143,9 @@ struct Format<F16> {
   static IntVector Decode(IntVector bits) {
     const IntVector code = hn::And(bits, Int(0x7fff));
     const IntVector value = DecodeMagnitude<10, 15>(code);
-    const IntVector special = hn::Or(value, Int(kInfinityBits));
+    const IntVector infinity = hn::Or(value, Int(kInfinityBits));
+    const IntVector special =  // a NaN becomes quiet
+        Select(hn::Gt(code, Int(0x7c00)), hn::Or(infinity, Int(kNaNBits)), infinity);
     return hn::Or(Select(hn::Gt(code, Int(0x7bff)), special, value),
                   hn::ShiftLeft<16>(hn::And(bits, Int(0x8000))));
   }
@@ -189,8 +191,19 @@ struct EncodeVector {
   }
 };
 #if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+// By the instructions, which also treat NaN as DecodeF16 and EncodeF16 do.
 template <>
-struct EncodeVector<F16> {  // by the instruction, which also makes NaN as EncodeF16 does
+struct DecodeVector<F16> {
+  using In = uint16_t;
+  using Out = float;
+  static void Run(const uint16_t* in, float* out) {
+    const hn::Rebind<hwy::float16_t, Floats> half;
+    const auto codes = hn::LoadU(half, reinterpret_cast<const hwy::float16_t*>(in));
+    hn::StoreU(hn::PromoteTo(Floats(), codes), Floats(), out);
+  }
+};
+template <>
+struct EncodeVector<F16> {
   using In = float;
   using Out = uint16_t;
   static void Run(const float* in, uint16_t* out) {

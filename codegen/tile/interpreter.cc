@@ -110,7 +110,7 @@ bool Execution::RunSection(const std::vector<Instruction>& section) {
         i.function(p[i.dst], p[i.a], p[i.b], p[i.c], n, i.scalars);
         break;
       case Code::kConvert:
-        ConvertTile(p[i.dst], i.to, p[i.a], i.from, (i.scalars & 1) != 0, n);
+        ConvertTile(i.conversion, p[i.dst], i.bytes, p[i.a], (i.scalars & 1) != 0, n);
         break;
       case Code::kDivide:
         if (!i.division(p[i.dst], p[i.a], p[i.b], reinterpret_cast<const uint8_t*>(p[i.c]), n,

@@ -31,7 +31,6 @@ const KernelTable& Kernels() {
     AddOrderedIntegerKernels(*table);
     AddMathKernelsF32(*table);
     AddMathKernelsF64(*table);
-    AddCastKernels(*table);
     AddReduceKernels(*table);
     AddNarrowReduceKernels(*table);
   }

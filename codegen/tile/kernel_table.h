@@ -50,8 +50,6 @@ struct ArgReduceFunctions {
 struct KernelTable {
   // By operand dtype (for Where: of operand 1). Divisions of integers are not here.
   TileFunction arithmetic[kOpKinds][kDTypeCount] = {};
-  // Between storage dtypes of tiles: bool, plain integers and floats.
-  TileFunction cast[kDTypeCount][kDTypeCount] = {};
   ReduceFunctions reduce[8][kDTypeCount] = {};
   ArgReduceFunctions arg_reduce[2][kDTypeCount] = {};  // max, min
 
@@ -60,9 +58,6 @@ struct KernelTable {
   }
   TileFunction Find(OpKind kind, DType dtype) const {
     return arithmetic[static_cast<int>(kind)][static_cast<int>(dtype)];
-  }
-  TileFunction FindCast(DType from, DType to) const {
-    return cast[static_cast<int>(from)][static_cast<int>(to)];
   }
 };
 
@@ -75,7 +70,6 @@ void AddIntegerKernels(KernelTable& table);
 void AddOrderedIntegerKernels(KernelTable& table);
 void AddMathKernelsF32(KernelTable& table);
 void AddMathKernelsF64(KernelTable& table);
-void AddCastKernels(KernelTable& table);
 void AddReduceKernels(KernelTable& table);
 void AddNarrowReduceKernels(KernelTable& table);
 

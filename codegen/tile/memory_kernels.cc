@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "dtypes/base/check.h"
-#include "dtypes/element_loops.h"
+#include "dtypes/packing.h"
 #include "dtypes/sub_byte.h"
 #include "dtypes/visit.h"
 
@@ -27,11 +27,28 @@ void WithSize(int bytes, F f) {
   }
 }
 
+DType DTypeOf(ElementLayout layout) {  // of a packed one
+  const DType one = layout.is_signed ? DType::kI1 : DType::kU1;
+  return static_cast<DType>(static_cast<int>(one) + layout.sub_bits - 1);
+}
+
 uint8_t LoadSubByte(const void* base, ElementLayout layout, int64_t at) {
   const uint32_t bits = LoadBits(base, layout.sub_bits, at);
   if (!layout.is_signed) return static_cast<uint8_t>(bits);
   const int unused = 32 - layout.sub_bits;
   return static_cast<uint8_t>(static_cast<int32_t>(bits << unused) >> unused);
+}
+
+// Rows of neighbours are unpacked and packed by vector code.
+void LoadPackedRows(uint8_t* dst, const void* base, ElementLayout layout, const Plane& plane) {
+  for (int64_t r = 0; r < plane.rows; ++r, dst += plane.cols) {
+    UnpackElements(base, DTypeOf(layout), plane.first + r * plane.row_stride, dst, plane.cols);
+  }
+}
+void StorePackedRows(void* base, const uint8_t* src, ElementLayout layout, const Plane& plane) {
+  for (int64_t r = 0; r < plane.rows; ++r, src += plane.cols) {
+    PackElements(src, base, DTypeOf(layout), plane.first + r * plane.row_stride, plane.cols);
+  }
 }
 
 // f(element number in the tile, element number in memory) for every element of the plane.
@@ -134,6 +151,7 @@ ElementLayout LayoutOf(DType dtype) {
 void LoadPlane(void* dst, const void* base, ElementLayout layout, const Plane& plane) {
   if (layout.sub_bits != 0) {
     uint8_t* out = static_cast<uint8_t*>(dst);
+    if (plane.col_stride == 1 && plane.cols > 1) return LoadPackedRows(out, base, layout, plane);
     return ForPlane(plane, [&](int64_t i, int64_t at) { out[i] = LoadSubByte(base, layout, at); });
   }
   WithSize(layout.bytes, [&]<typename T>(T) {
@@ -200,6 +218,9 @@ void StorePlane(void* base, const void* src, bool scalar, ElementLayout layout, 
   const int64_t step = scalar ? 0 : 1;
   if (layout.sub_bits != 0) {
     const uint8_t* from = static_cast<const uint8_t*>(src);
+    if (plane.col_stride == 1 && mask == nullptr && !scalar) {
+      return StorePackedRows(base, from, layout, plane);
+    }
     return ForPlane(plane, [&](int64_t i, int64_t at) {
       if (mask == nullptr || mask[i] != 0) StoreBits(base, layout.sub_bits, at, from[i * step]);
     });
@@ -271,11 +292,12 @@ void Repeat(void* dst, const void* src, int64_t bytes, int64_t n) {
   });
 }
 
-void ConvertTile(void* dst, DType to, const void* src, DType from, bool scalar, int64_t n) {
-  if (!scalar) return ConvertElements(src, from, dst, to, n);
+void ConvertTile(ConversionLoop loop, void* dst, int bytes, const void* src, bool scalar,
+                 int64_t n) {
+  if (!scalar) return loop(src, dst, n);
   alignas(8) char one[8];
-  ConvertElements(src, from, one, to, 1);
-  Repeat(dst, one, BitWidth(to) / 8, n);
+  loop(src, one, 1);
+  Repeat(dst, one, bytes, n);
 }
 
 }  // namespace lathe::tile

@@ -54,8 +54,10 @@ void FillIndices(int64_t* dst, int64_t base, int64_t rows, int64_t cols, int64_t
 // The first element of src n times.
 void Repeat(void* dst, const void* src, int64_t bytes, int64_t n);
 
-// ConvertElements for tiles (sub-byte dtypes as bytes excluded); `scalar` repeats one element.
-void ConvertTile(void* dst, DType to, const void* src, DType from, bool scalar, int64_t n);
+// A step of a conversion (dtypes/convert_steps.h) to elements of `bytes`; `scalar` repeats one.
+using ConversionLoop = void (*)(const void* in, void* out, int64_t count);
+void ConvertTile(ConversionLoop loop, void* dst, int bytes, const void* src, bool scalar,
+                 int64_t n);
 
 }  // namespace lathe::tile
 

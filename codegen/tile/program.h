@@ -50,7 +50,7 @@ struct Access {
 
 enum class Code : uint8_t {
   kCompute,       // function(dst, a, b, c)
-  kConvert,       // dst = a converted: from, to
+  kConvert,       // conversion(a, dst): dtypes/convert_steps.h
   kDivide,        // division(dst, a, b), mask c
   kIndexMath,     // index_function(dst, a, b)
   kCheckIndex,    // dst = a wrapped below the size in slot, mask c
@@ -73,9 +73,8 @@ enum class Code : uint8_t {
 
 struct Instruction {
   Code code = Code::kCompute;
-  uint8_t scalars = 0;  // bits: a, b, c are scalars
-  uint8_t bytes = 4;    // of an element of dst, or of a for stores
-  DType from = DType::kF32, to = DType::kF32;
+  uint8_t scalars = 0;   // bits: a, b, c are scalars
+  uint8_t bytes = 4;     // of an element of dst, or of a for stores
   int16_t scalar_n = 0;  // elements to compute when dst is a scalar; 0: a tile
   Operand dst = kNoOperand, a = kNoOperand, b = kNoOperand, c = kNoOperand;
   int32_t access = -1;
@@ -85,6 +84,7 @@ struct Instruction {
     TileFunction function = nullptr;
     DivisionFunction division;
     IndexFunction index_function;
+    ConversionLoop conversion;
   };
 };
 

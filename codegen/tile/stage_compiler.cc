@@ -5,6 +5,7 @@
 
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
+#include "dtypes/convert_steps.h"
 #include "ir/loops/stage_phases.h"
 #include "runtime/abi/kernel.h"
 
@@ -481,15 +482,14 @@ class StageCompiler {
     if (from == to) return a;
     const bool same_integers = IsInteger(from) && IsInteger(to) && BytesOf(from) == BytesOf(to);
     if (same_integers) return a;
-    if (TileFunction function = kernel_.table.FindCast(from, to)) {
-      return Compute(function, BytesOf(to), a);
+    for (const ConvertStep& step : ConvertSteps(from, to)) {
+      Instruction i;
+      i.code = Code::kConvert;
+      i.conversion = step.loop;
+      const Inputs inputs = SetInputs(i, a);
+      a = Result(i, BytesOf(step.out), inputs);
     }
-    Instruction i;
-    i.code = Code::kConvert;
-    i.from = from;
-    i.to = to;
-    const Inputs inputs = SetInputs(i, a);
-    return Result(i, BytesOf(to), inputs);
+    return a;
   }
 
   // The low bits, extended: by a mask, or by shifts to the top and back.

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "dtypes/convert.h"
 #include "dtypes/dtype.h"
-#include "dtypes/element_loops.h"
 #include "dtypes/promotion.h"
 #include "dtypes/scalar.h"
 
@@ -31,7 +31,10 @@ std::string TypeName(const absl::StatusOr<lathe::DType>& type) {
 bool UnpacksThreeBitWeights() {
   const std::vector<uint8_t> packed = {0b11010001, 0b01011000, 0b00011111};
   std::vector<float> weights(8);
-  lathe::ConvertElements(packed.data(), lathe::DType::kI3, weights.data(), lathe::DType::kF32, 8);
+  const absl::Status status =
+      lathe::ConvertBuffer(packed.data(), lathe::DType::kI3, /*from_first=*/0, weights.data(),
+                           lathe::DType::kF32, /*to_first=*/0, 8);
+  if (!status.ok()) return false;
   std::string text;
   for (float weight : weights) text += lathe::FormatElement(weight, lathe::DType::kF32) + " ";
   return Expect("i3 weights", text, "1.0 2.0 3.0 -4.0 -3.0 -2.0 -1.0 0.0 ");

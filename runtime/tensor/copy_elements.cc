@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "dtypes/base/check.h"
+#include "dtypes/packing.h"
+#include "dtypes/sub_byte.h"
 
 namespace lathe {
 namespace {
@@ -99,40 +101,29 @@ void CopyPlain(const std::vector<Axis>& axes, const StridedBytes& target,
   });
 }
 
-uint32_t GetBits(const uint8_t* base, int width, int64_t k) {
-  const int64_t bit = k * width;
-  const int shift = bit % 8;
-  uint32_t bits = base[bit / 8] >> shift;
-  if (shift + width > 8) bits |= static_cast<uint32_t>(base[bit / 8 + 1]) << (8 - shift);
-  return bits & ((1u << width) - 1);
-}
-
-void PutBits(uint8_t* base, int width, int64_t k, uint32_t value) {
-  const int64_t bit = k * width;
-  const int shift = bit % 8;
-  const uint32_t mask = ((1u << width) - 1) << shift;
-  value <<= shift;
-  base[bit / 8] = static_cast<uint8_t>((base[bit / 8] & ~mask) | (value & mask));
-  if (shift + width > 8) {
-    uint8_t& next = base[bit / 8 + 1];
-    next = static_cast<uint8_t>((next & ~(mask >> 8)) | ((value & mask) >> 8));
+// Through bytes, since the two rows may start at different bits.
+void CopyPackedRow(DType dtype, void* target, int64_t first, const void* source,
+                   int64_t source_first, int64_t n) {
+  constexpr int64_t kBlock = 1024;
+  uint8_t bytes[kBlock];
+  for (int64_t k = 0; k < n; k += kBlock) {
+    const int64_t count = std::min(kBlock, n - k);
+    UnpackElements(source, dtype, source_first + k, bytes, count);
+    PackElements(bytes, target, dtype, first + k, count);
   }
 }
 
 void CopySubByte(int width, const std::vector<Axis>& axes, const StridedBytes& target,
                  const StridedBytes& source) {
-  uint8_t* to = static_cast<uint8_t*>(target.base);
-  const uint8_t* from = static_cast<const uint8_t*>(source.base);
+  const DType dtype = static_cast<DType>(static_cast<int>(DType::kU1) + width - 1);
   const Axis inner = axes.back();
   ForEachRow(axes, target.offset, source.offset, [&](int64_t t, int64_t s) {
-    int64_t i = 0;
-    // Dense rows that start at whole bytes on both sides: 8 elements are `width` bytes.
-    if (inner.target == 1 && inner.source == 1 && t * width % 8 == 0 && s * width % 8 == 0) {
-      i = inner.size / 8 * 8;
-      std::memcpy(to + t * width / 8, from + s * width / 8, i * width / 8);
+    if (inner.target == 1 && inner.source == 1) {
+      return CopyPackedRow(dtype, target.base, t, source.base, s, inner.size);
     }
-    for (; i < inner.size; ++i) {
-      PutBits(to, width, t + i * inner.target, GetBits(from, width, s + i * inner.source));
+    for (int64_t i = 0; i < inner.size; ++i) {
+      StoreBits(target.base, width, t + i * inner.target,
+                LoadBits(source.base, width, s + i * inner.source));
     }
   });
 }

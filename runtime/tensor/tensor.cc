@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
-#include "dtypes/element_loops.h"
+#include "dtypes/convert.h"
 #include "runtime/tensor/copy_elements.h"
 
 namespace lathe {
@@ -187,11 +187,11 @@ void Tensor::CopyFrom(const Tensor& source) const {
 
 Tensor Tensor::To(DType dtype) const {
   if (dtype == dtype_) return Clone();
-  // ConvertElements reads from element 0: a packed tensor that starts in a byte's middle is moved.
-  const bool in_place = is_contiguous() && (offset_ == 0 || !IsSubByte(dtype_));
-  const Tensor source = in_place ? *this : Clone();
+  const Tensor source = Contiguous();
   Tensor result = Empty(dtype, sizes_);
-  ConvertElements(source.data(), dtype_, result.data(), dtype, numel());
+  const absl::Status status = ConvertBuffer(source.storage_->data(), dtype_, source.offset_,
+                                            result.storage_->data(), dtype, 0, numel());
+  LATHE_CHECK(status.ok()) << status.message();
   return result;
 }
 

@@ -48,7 +48,8 @@ struct F16Kind {
     const U32<N> code = bits & 0x7fff;
     const U32<N> magnitude =
         code >= 0x7c00 ? (0x7f800000 | ((code & 0x3ff) << 13)) : DecodeMagnitude<10, 15, N>(code);
-    return magnitude | ((bits & 0x8000) << 16);
+    const U32<N> quiet = code > 0x7c00 ? U32<N>{} + 0x400000 : U32<N>{};
+    return magnitude | quiet | ((bits & 0x8000) << 16);
   }
 };
 struct BF16Kind {

@@ -96,6 +96,7 @@ struct MathTable<float> {
   // Arguments are clamped to these: beyond them the result is constant.
   static constexpr float kExpLow = -104.0f;
   static constexpr float kExpHigh = 89.0f;
+  static constexpr float kExpUsual = 86.0f;  // no denormal, no overflow
   static constexpr float kExp2Low = -151.0f;
   static constexpr float kExp2High = 129.0f;
   static constexpr float kExpm1Low = -18.0f;
@@ -174,6 +175,7 @@ struct MathTable<double> {
   // Arguments are clamped to these: beyond them the result is constant.
   static constexpr double kExpLow = -746.0;
   static constexpr double kExpHigh = 710.0;
+  static constexpr double kExpUsual = 707.0;
   static constexpr double kExp2Low = -1076.0;
   static constexpr double kExp2High = 1025.0;
   static constexpr double kExpm1Low = -38.0;
@@ -392,11 +394,12 @@ LATHE_MATH_INLINE ExpParts<V> SplitExp(D d, V x, V low) {
 template <class D, class V>
 LATHE_MATH_INLINE V Exp(D d, V x) {
   using M = MathTable<hn::TFromD<D>>;
-  x = ClampKeepNaN(d, x, M::kExpLow, M::kExpHigh);
+  const bool usual = hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, M::kExpUsual)));
+  if (!usual) x = ClampKeepNaN(d, x, M::kExpLow, M::kExpHigh);
   const V n = RoundSmall(d, hn::Mul(x, hn::Set(d, M::kInvLn2Hi)));
   const V r = FmaNeg(d, n, hn::Set(d, M::kLn2Low), FmaNeg(d, n, hn::Set(d, M::kLn2Hi), x));
-  const V p = Fma(d, hn::Mul(r, r), Polynomial(d, r, M::kExp), r);
-  return Scale(d, hn::Add(Constant(d, 1), p), n);
+  const V p = hn::Add(Constant(d, 1), Fma(d, hn::Mul(r, r), Polynomial(d, r, M::kExp), r));
+  return usual ? hn::Mul(p, PowerOfTwo(d, n)) : Scale(d, p, n);
 }
 
 template <class D, class V>

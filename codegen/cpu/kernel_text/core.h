@@ -351,14 +351,6 @@ LATHE_INLINE V CopySign(V magnitude, V sign) {
   const MaskOf<V> s = SignMask<V>();
   return (V)(((MaskOf<V>)magnitude & ~s) | ((MaskOf<V>)sign & s));
 }
-template <class V>
-LATHE_INLINE V Min(V a, V b) {
-  return a < b ? a : b;
-}
-template <class V>
-LATHE_INLINE V Max(V a, V b) {
-  return a > b ? a : b;
-}
 
 // ---- Masks.
 template <class V>
@@ -493,6 +485,42 @@ struct SqrtOp {
 template <class V>
 LATHE_INLINE V Sqrt(V a) {
   return Natively<SqrtOp>(a);
+}
+
+// a > b ? a : b and a < b ? a : b on floats, in one instruction.
+struct MaxOp {
+  static F32x4 Run(F32x4 a, F32x4 b) { return __builtin_ia32_maxps(a, b); }
+  static F64x2 Run(F64x2 a, F64x2 b) { return __builtin_ia32_maxpd(a, b); }
+#ifdef __AVX__
+  static F32x8 Run(F32x8 a, F32x8 b) { return __builtin_ia32_maxps256(a, b); }
+  static F64x4 Run(F64x4 a, F64x4 b) { return __builtin_ia32_maxpd256(a, b); }
+#endif
+#ifdef __AVX512F__
+  static F32x16 Run(F32x16 a, F32x16 b) { return __builtin_ia32_maxps512_mask(a, b, a, -1, 4); }
+  static F64x8 Run(F64x8 a, F64x8 b) { return __builtin_ia32_maxpd512_mask(a, b, a, -1, 4); }
+#endif
+};
+struct MinOp {
+  static F32x4 Run(F32x4 a, F32x4 b) { return __builtin_ia32_minps(a, b); }
+  static F64x2 Run(F64x2 a, F64x2 b) { return __builtin_ia32_minpd(a, b); }
+#ifdef __AVX__
+  static F32x8 Run(F32x8 a, F32x8 b) { return __builtin_ia32_minps256(a, b); }
+  static F64x4 Run(F64x4 a, F64x4 b) { return __builtin_ia32_minpd256(a, b); }
+#endif
+#ifdef __AVX512F__
+  static F32x16 Run(F32x16 a, F32x16 b) { return __builtin_ia32_minps512_mask(a, b, a, -1, 4); }
+  static F64x8 Run(F64x8 a, F64x8 b) { return __builtin_ia32_minpd512_mask(a, b, a, -1, 4); }
+#endif
+};
+template <class V>
+LATHE_INLINE V Max(V a, V b) {
+  if constexpr (kIsFloat<LaneOf<V>>) return Natively<MaxOp>(a, b);
+  return a > b ? a : b;
+}
+template <class V>
+LATHE_INLINE V Min(V a, V b) {
+  if constexpr (kIsFloat<LaneOf<V>>) return Natively<MinOp>(a, b);
+  return a < b ? a : b;
 }
 
 struct FmaOp {
@@ -791,23 +819,23 @@ LATHE_INLINE Vec<D> Ramp(D d, int64_t first, int64_t stride) {
 // The operations of ir/loops/ops_list.inc that Highway has otherwise.
 template <class V>
 LATHE_INLINE V Minimum(V a, V b) {
-  if constexpr (kIsFloat<LaneOf<V>>) return a != a ? a : (a < b ? a : b);
-  return a < b ? a : b;
+  if constexpr (kIsFloat<LaneOf<V>>) return a != a ? a : Min(a, b);
+  return Min(a, b);
 }
 template <class V>
 LATHE_INLINE V Maximum(V a, V b) {
-  if constexpr (kIsFloat<LaneOf<V>>) return a != a ? a : (a > b ? a : b);
-  return a > b ? a : b;
+  if constexpr (kIsFloat<LaneOf<V>>) return a != a ? a : Max(a, b);
+  return Max(a, b);
 }
 template <class V>
 LATHE_INLINE V Fmin(V a, V b) {
-  if constexpr (kIsFloat<LaneOf<V>>) return b != b ? a : (a < b ? a : b);
-  return a < b ? a : b;
+  if constexpr (kIsFloat<LaneOf<V>>) return b != b ? a : Min(a, b);
+  return Min(a, b);
 }
 template <class V>
 LATHE_INLINE V Fmax(V a, V b) {
-  if constexpr (kIsFloat<LaneOf<V>>) return b != b ? a : (a > b ? a : b);
-  return a > b ? a : b;
+  if constexpr (kIsFloat<LaneOf<V>>) return b != b ? a : Max(a, b);
+  return Max(a, b);
 }
 template <class V>
 LATHE_INLINE V Sign(V a) {

@@ -62,6 +62,7 @@ struct MaxOf {
   }
   template <class V>
   static V Join(V a, V b) {
+    if constexpr (sizeof(V) >= 16) return Maximum(a, b);
     return a != a ? a : (a > b ? a : b);
   }
 };
@@ -76,6 +77,7 @@ struct MinOf {
   }
   template <class V>
   static V Join(V a, V b) {
+    if constexpr (sizeof(V) >= 16) return Minimum(a, b);
     return a != a ? a : (a < b ? a : b);
   }
 };

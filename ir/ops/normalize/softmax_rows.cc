@@ -1,4 +1,4 @@
-// softmax and log_softmax: amax, sub, exp, sum, and div or log.
+// softmax and log_softmax: amax, sub, exp, sum, and the inverse or the log of the sum.
 
 #include <cmath>
 #include <utility>
@@ -56,7 +56,9 @@ Decomposed SoftmaxOf(Builder& b, const OpArgs& args, DType result, bool is_log, 
   Value* shifted = Sub(b, x, most);
   Value* power = b.Call("aten.exp", {shifted});
   Value* sum = b.Call("aten.sum.dim_IntList", {power, axis.dims, true});
-  Value* value = is_log ? Sub(b, shifted, LogOfSum(b, args, sum)) : Div(b, power, sum);
+  // One division a row: the sum is at least 1, so its inverse neither overflows nor vanishes.
+  Value* value = is_log ? Sub(b, shifted, LogOfSum(b, args, sum))
+                        : Mul(b, power, b.Call("aten.reciprocal", {sum}));
   if (is_safe) {
     // A row of -inf alone has nothing to weigh: zeros instead of NaN.
     Value* hidden = b.Call("aten.eq.Scalar", {most, Scalar(-INFINITY)});

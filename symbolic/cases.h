@@ -1,8 +1,8 @@
 #ifndef LATHE_SYMBOLIC_CASES_H_
 #define LATHE_SYMBOLIC_CASES_H_
 
-// Answers that need several states of knowledge: one for each side of a fact "a or b", or one in
-// which the parts of a formula hold together.
+// Answers that need several states of knowledge: one for each side of a fact "a or b", one in
+// which the parts of a formula hold together, or one for each remainder of a symbol.
 
 #include <optional>
 
@@ -22,6 +22,8 @@ class CaseAnalysis {
   // The parts of a conjunction contradict each other.
   bool Contradict(absl::Span<const Expr> parts, bool negated) const;
   std::optional<bool> BySidesOf(const Expr& disjunction, const Expr& condition) const;
+  // "x*(x + 1) % 2 == 0": with x = 2*q and with x = 2*q + 1.
+  std::optional<bool> ByRemainders(const Expr& condition) const;
 
   const Knowledge& k_;
 };

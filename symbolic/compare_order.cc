@@ -53,11 +53,14 @@ int CompareAt(const Expr& a, const Expr& b, int depth) {
   if (x == y) {  // two float or boolean constants
     return ContextAccess::RawValue(a) < ContextAccess::RawValue(b) ? -1 : 1;
   }
-  if (x->kind == ExprKind::kSymbol) return CompareNames(x->name, y->name);
+  if (x->kind == ExprKind::kSymbol) {
+    if (x->name_order != 0 && y->name_order != 0) return x->name_order < y->name_order ? -1 : 1;
+    return CompareNames(*x->name, *y->name);
+  }
   if (depth > 0) {
     const size_t n = std::min<size_t>({x->operand_count, y->operand_count, kWidth});
     for (size_t i = 0; i < n; ++i) {
-      const int c = CompareAt(x->operands[i], y->operands[i], depth - 1);
+      const int c = CompareAt(x->operand_span()[i], y->operand_span()[i], depth - 1);
       if (c != 0) return c;
     }
   }

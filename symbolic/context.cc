@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <memory>
@@ -28,10 +29,31 @@ uint64_t HashName(absl::string_view name) {
   return Mix(h, name.size());
 }
 
+// Operands of sums and products are hashed without regard to their order, so that the hash of a
+// longer sum follows from that of a shorter one.
+bool HashesInAnyOrder(ExprKind kind) { return kind == ExprKind::kAdd || kind == ExprKind::kMul; }
+uint64_t HashOperand(const Expr& e) { return Mix(0x5eed, StructuralHash(e)); }
+
 uint64_t HashOperation(ExprKind kind, absl::Span<const Expr> operands) {
   uint64_t h = Mix(0x1234567, static_cast<uint64_t>(kind));
-  for (const Expr& e : operands) h = Mix(h, StructuralHash(e));
+  if (HashesInAnyOrder(kind)) {
+    for (const Expr& e : operands) h += HashOperand(e);
+  } else {
+    for (const Expr& e : operands) h = Mix(h, StructuralHash(e));
+  }
   return h;
+}
+
+// One letter and a number below 2^24 without leading zeros.
+uint32_t NameOrder(absl::string_view name) {
+  if (name.size() < 2 || name.size() > 8 || (name[1] == '0' && name.size() > 2)) return 0;
+  if (static_cast<unsigned char>(name[0]) >= 128 || (name[0] >= '0' && name[0] <= '9')) return 0;
+  uint32_t number = 0;
+  for (const char c : name.substr(1)) {
+    if (c < '0' || c > '9') return 0;
+    number = number * 10 + static_cast<uint32_t>(c - '0');
+  }
+  return number >= 1u << 24 ? 0 : static_cast<uint32_t>(name[0]) << 24 | number;
 }
 
 constexpr ExprNode MakeLeaf(ExprKind kind, ExprType type) {
@@ -92,7 +114,24 @@ uint16_t DegreeOf(ExprKind kind, absl::Span<const Expr> operands) {
   return static_cast<uint16_t>(std::min<int64_t>(std::max<int64_t>(degree, 1), 0xffff));
 }
 
+// Exact until the end, so that it does not depend on how the sum came about.
+Range RangeOfSum(absl::Span<const Expr> operands) {
+  __int128 lower = 0, upper = 0;
+  bool below = true, above = true;  // bounded
+  for (const Expr& e : operands) {
+    const Range r = IntrinsicRange(e);
+    below &= r.lower != Range::kMin;
+    above &= r.upper != Range::kMax;
+    if (!below && !above) break;
+    lower += r.lower;
+    upper += r.upper;
+  }
+  return {below && lower > Range::kMin ? static_cast<int64_t>(lower) : Range::kMin,
+          above && upper < Range::kMax ? static_cast<int64_t>(upper) : Range::kMax};
+}
+
 Range RangeOfNode(ExprKind kind, absl::Span<const Expr> operands) {
+  if (kind == ExprKind::kAdd) return RangeOfSum(operands);
   absl::InlinedVector<Range, 8> ranges;
   for (const Expr& e : operands) ranges.push_back(IntrinsicRange(e));
   return RangeOfOperation(kind, ranges);
@@ -119,11 +158,14 @@ Expr ExprContext::Symbol(absl::string_view name, SymbolKind kind) {
   ExprNode node;
   node.kind = ExprKind::kSymbol;
   node.symbol_kind = kind;
-  node.name = impl_->names.emplace_back(name);
+  node.name = &impl_->names.emplace_back(name);
+  node.name_order = NameOrder(name);
+  node.symbol_index =
+      static_cast<uint16_t>(std::min<size_t>(impl_->symbol_nodes.size(), kNoSymbolIndex));
   node.hash = HashName(name);
   node.context = this;
   const ExprNode* made = &impl_->symbol_nodes.emplace_back(node);
-  impl_->symbols.emplace(made->name, made);
+  impl_->symbols.emplace(*made->name, made);
   return Expr(made);
 }
 
@@ -158,9 +200,10 @@ Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const
     LATHE_CHECK(e.node_->context == nullptr || e.node_->context == context)
         << "operands of two contexts in one expression";
   }
-  Expr monomial = 0;
+  const ExprNode* monomial = nullptr;
   if (kind == ExprKind::kMul && operands[0].is_const()) {
-    monomial = operands.size() == 2 ? operands[1] : Intern(context, kind, operands.subspan(1));
+    monomial =
+        (operands.size() == 2 ? operands[1] : Intern(context, kind, operands.subspan(1))).node_;
   }
   const uint64_t hash = HashOperation(kind, operands);
   ExprContext::Impl& impl = *context->impl_;
@@ -172,6 +215,24 @@ Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const
   node->context = context;
   node->monomial = monomial;
   node->range = RangeOfNode(kind, operands);
+  impl.operations.Publish(node);
+  return Expr(node);
+}
+
+Expr ContextAccess::InternLongerSum(ExprContext* context, const ExprNode* sum, const Expr& added,
+                                    absl::Span<const Expr> operands) {
+  LATHE_CHECK(added.node_->context == context) << "operands of two contexts in one expression";
+  const uint64_t hash = sum->hash + HashOperand(added);
+  ExprContext::Impl& impl = *context->impl_;
+  std::lock_guard<std::mutex> lock(impl.mutex);
+  if (const ExprNode* known = impl.operations.Find(ExprKind::kAdd, operands, hash)) {
+    return Expr(known);
+  }
+  ExprNode* node = impl.operations.Allocate(ExprKind::kAdd, operands, hash);
+  node->context = context;
+  const Range& r = sum->range;
+  const bool finite = r.lower != Range::kMin && r.upper != Range::kMax;
+  node->range = finite ? r + IntrinsicRange(added) : RangeOfSum(operands);
   impl.operations.Publish(node);
   return Expr(node);
 }
@@ -217,19 +278,6 @@ Expr Expr::Infinity() { return Expr(&kInfinityNode); }
 Expr Expr::NegInfinity() { return Expr(&kNegInfinityNode); }
 Expr Expr::Overflow() { return Expr(&kOverflowNode); }
 
-ExprKind Expr::kind() const { return node_ == nullptr ? ExprKind::kConst : node_->kind; }
-ExprType Expr::type() const { return node_ == nullptr ? ExprType::kInt : node_->type; }
-
-std::optional<int64_t> Expr::AsInt() const {
-  if (node_ == nullptr || node_->kind == ExprKind::kBoolConst) return value_;
-  return std::nullopt;
-}
-
-std::optional<bool> Expr::AsBool() const {
-  if (kind() == ExprKind::kBoolConst) return value_ != 0;
-  return std::nullopt;
-}
-
 std::optional<double> Expr::AsFloat() const {
   if (node_ == nullptr) return static_cast<double>(value_);
   if (node_->kind == ExprKind::kFloatConst) return absl::bit_cast<double>(value_);
@@ -237,26 +285,17 @@ std::optional<double> Expr::AsFloat() const {
 }
 
 absl::string_view Expr::symbol_name() const {
-  return node_ == nullptr ? absl::string_view() : node_->name;
+  return node_ == nullptr || node_->name == nullptr ? absl::string_view() : *node_->name;
 }
 
 SymbolKind Expr::symbol_kind() const {
   return node_ == nullptr ? SymbolKind::kBacked : node_->symbol_kind;
 }
 
-absl::Span<const Expr> Expr::operands() const {
-  return node_ == nullptr ? absl::Span<const Expr>() : node_->operand_span();
-}
-
 uint64_t StructuralHash(const Expr& e) {
   const uint64_t value = static_cast<uint64_t>(ContextAccess::RawValue(e));
   return e.node() == nullptr ? Mix(0x51ab, value)
                              : e.node()->hash ^ (value * 0x9e3779b97f4a7c15ull);
-}
-
-Range IntrinsicRange(const Expr& e) {
-  if (const std::optional<int64_t> v = e.AsInt()) return {*v, *v};
-  return e.node()->range;
 }
 
 }  // namespace lathe::symbolic

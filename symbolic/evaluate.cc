@@ -1,5 +1,6 @@
 #include "symbolic/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -334,7 +335,38 @@ Expr Substitute(const Expr& root, const absl::flat_hash_map<Expr, Expr>& replace
   return done.at(root);
 }
 
+namespace {
+
+// A search along what was seen so far, for the many expressions that are small: false when this
+// one is not, with `symbols` as before.
+bool CollectFromSmall(const Expr& root, std::vector<Expr>& symbols) {
+  constexpr size_t kSmall = 24;
+  const size_t before = symbols.size();
+  if (before > kSmall) return false;
+  absl::InlinedVector<Expr, kSmall> work = {root}, seen;
+  while (!work.empty()) {
+    const Expr e = work.back();
+    work.pop_back();
+    if (e.is_symbol()) {
+      if (std::find(symbols.begin(), symbols.end(), e) == symbols.end()) symbols.push_back(e);
+      continue;
+    }
+    const absl::Span<const Expr> operands = e.operands();
+    if (operands.empty() || std::find(seen.begin(), seen.end(), e) != seen.end()) continue;
+    if (seen.size() + operands.size() + symbols.size() > kSmall) {
+      symbols.resize(before, 0);
+      return false;
+    }
+    seen.push_back(e);
+    work.insert(work.end(), operands.rbegin(), operands.rend());
+  }
+  return true;
+}
+
+}  // namespace
+
 void CollectFreeSymbols(const Expr& root, std::vector<Expr>& symbols) {
+  if (CollectFromSmall(root, symbols)) return;
   absl::flat_hash_set<Expr> seen(symbols.begin(), symbols.end());
   std::vector<Expr> work = {root};
   while (!work.empty()) {

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "symbolic/range.h"
 
 namespace lathe::symbolic {
 
@@ -79,7 +80,7 @@ enum class ExprType : uint8_t { kInt, kBool, kFloat };
 enum class SymbolKind : uint8_t { kBacked, kUnbacked, kIndex };
 
 class ExprContext;
-struct ExprNode;  // symbolic/expr_node.h: for printers and analyses
+struct ExprNode;  // below, and symbolic/expr_node.h for printers and analyses
 
 class Expr {
  public:
@@ -124,6 +125,40 @@ class Expr {
   const ExprNode* node_;  // nullptr: the constant value_
   int64_t value_;
 };
+
+// One cache line, followed by the operands. Only symbolic/ itself looks inside: expr_node.h.
+struct ExprNode {
+  ExprKind kind = ExprKind::kConst;
+  ExprType type = ExprType::kInt;
+  SymbolKind symbol_kind = SymbolKind::kBacked;
+  uint16_t degree = 1;        // of a product: the number of factors, saturating
+  uint16_t symbol_index = 0;  // of a symbol: its ordinal in its context, if below 65535; else 65535
+  uint32_t operand_count = 0;
+  uint32_t name_order = 0;  // of a symbol "x12": orders like the name; 0 for other names
+  uint64_t hash = 0;        // structural: the same in every context and process
+  ExprContext* context = nullptr;
+  const ExprNode* monomial = nullptr;  // of a kMul with a coefficient: the product without it
+  const std::string* name = nullptr;   // of a symbol
+  Range range;                         // holds for all values of the symbols
+
+  absl::Span<const Expr> operand_span() const {
+    return {reinterpret_cast<const Expr*>(this + 1), operand_count};
+  }
+};
+
+inline ExprKind Expr::kind() const { return node_ == nullptr ? ExprKind::kConst : node_->kind; }
+inline ExprType Expr::type() const { return node_ == nullptr ? ExprType::kInt : node_->type; }
+inline std::optional<int64_t> Expr::AsInt() const {
+  if (node_ == nullptr || node_->kind == ExprKind::kBoolConst) return value_;
+  return std::nullopt;
+}
+inline std::optional<bool> Expr::AsBool() const {
+  if (kind() == ExprKind::kBoolConst) return value_ != 0;
+  return std::nullopt;
+}
+inline absl::Span<const Expr> Expr::operands() const {
+  return node_ == nullptr ? absl::Span<const Expr>() : node_->operand_span();
+}
 
 // Owns the nodes of its expressions; they live as long as it does. Thread-safe.
 class ExprContext {

@@ -1,19 +1,25 @@
 #include "symbolic/flat_condition.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/base/casts.h"
 #include "absl/container/inlined_vector.h"
 #include "symbolic/simplify/checked.h"
+#include "symbolic/simplify/float_values.h"
 #include "symbolic/walk.h"
 
 namespace lathe::symbolic {
 namespace {
 
-struct Cell {  // a register: a number, or nothing
+struct Cell {  // a register: a number (of a double its bits), or nothing
   int64_t value;
   bool defined;
 };
+
+double RealOf(const Cell& c) { return absl::bit_cast<double>(c.value); }
+Cell OfReal(double v) { return {absl::bit_cast<int64_t>(v), true}; }
 
 Cell Checked(std::optional<int64_t> v) { return {v.value_or(0), v.has_value()}; }
 
@@ -90,6 +96,54 @@ Cell Apply(ExprKind kind, const Cell& x, const Cell& y) {
       return {a < b, true};
     case ExprKind::kLe:
       return {a <= b, true};
+    case ExprKind::kTrueDiv:
+      return b == 0 ? Cell{0, false} : OfReal(DivideIntegers(a, b));
+    case ExprKind::kToFloat:
+      return OfReal(static_cast<double>(a));
+    default:
+      return {0, false};
+  }
+}
+
+Cell RealDivision(double a, double b) {
+  if (b == 0) return {0, false};
+  return OfReal(a / b);
+}
+
+Cell ApplyToReals(ExprKind kind, const Cell& x, const Cell& y) {
+  const double a = RealOf(x), b = RealOf(y);
+  switch (kind) {
+    case ExprKind::kTrueDiv:
+      return RealDivision(a, b);
+    case ExprKind::kFloor:
+    case ExprKind::kCeil:
+    case ExprKind::kTrunc:
+    case ExprKind::kRound:
+      return Checked(RoundToInteger(kind, a));
+    case ExprKind::kSqrt:
+      return OfReal(std::sqrt(a));
+    case ExprKind::kLog2:
+      return OfReal(std::log2(a));
+    case ExprKind::kFloatAdd:
+      return OfReal(a + b);
+    case ExprKind::kFloatMul:
+      return OfReal(a * b);
+    case ExprKind::kFloatPow:
+      return OfReal(std::pow(a, b));
+    case ExprKind::kMin:
+      return b < a ? y : x;
+    case ExprKind::kMax:
+      return b > a ? y : x;
+    case ExprKind::kAbs:
+      return OfReal(std::fabs(a));
+    case ExprKind::kEq:
+      return {a == b, true};
+    case ExprKind::kNe:
+      return {a != b, true};
+    case ExprKind::kLt:
+      return {a < b, true};
+    case ExprKind::kLe:
+      return {a <= b, true};
     default:
       return {0, false};
   }
@@ -103,7 +157,10 @@ Cell Logic(ExprKind kind, const Cell& x, const Cell& y) {
   return {neutral, x.defined && y.defined};
 }
 
-bool IsFlat(ExprKind kind) { return kind >= ExprKind::kAdd && kind <= ExprKind::kNot; }
+// Operations that take doubles, whatever their operands are.
+bool TakesReals(ExprKind kind) {
+  return kind == ExprKind::kSqrt || kind == ExprKind::kLog2 || kind >= ExprKind::kFloatAdd;
+}
 
 }  // namespace
 
@@ -113,49 +170,82 @@ class FlatCompiler {
       : slot_of_(slot_of) {}
 
   std::optional<FlatCondition> Compile(const Expr& root, std::optional<uint32_t> equals) {
-    const auto is_done = [&](const Expr& e) { return e.operands().empty() || at_.contains(e); };
+    const auto is_done = [&](const Expr& e) { return e.operands().empty() || Find(e) || !ok_; };
     VisitOperandsFirst(root, is_done, [&](const Expr& e) { Emit(e); });
-    const uint32_t value = root.operands().empty() ? Leaf(root) : at_[root];
+    const uint32_t value = ok_ ? RegisterOf(root) : 0;
     if (equals) {
-      const uint32_t slot = Push(ExprKind::kSymbol, *equals);
-      Push(ExprKind::kEq, value, slot);
+      const uint32_t slot = Push(ExprKind::kSymbol, false, *equals);
+      Push(ExprKind::kEq, false, value, slot);
     }
-    if (!ok_ || p_.registers_ > FlatCondition::kMostRegisters) return std::nullopt;
+    if (!ok_) return std::nullopt;
+    p_.result_ = equals ? p_.registers_ - 1 : value;
     return std::move(p_);
   }
 
  private:
-  uint32_t Push(ExprKind kind, uint32_t a, uint32_t b = 0, uint32_t c = 0, int64_t value = 0) {
-    p_.steps_.push_back({kind, p_.registers_, a, b, c, value});
+  std::optional<uint32_t> Find(const Expr& e) const {
+    for (const auto& [known, at] : at_) {  // a few, at most kMostRegisters
+      if (known == e) return at;
+    }
+    return std::nullopt;
+  }
+
+  uint32_t Push(ExprKind kind, bool real, uint32_t a, uint32_t b = 0, uint32_t c = 0,
+                int64_t value = 0) {
+    ok_ = ok_ && p_.registers_ < FlatCondition::kMostRegisters;
+    if (!ok_) return 0;
+    p_.steps_.push_back({kind, real, p_.registers_, a, b, c, value});
     return p_.registers_++;
   }
 
+  uint32_t RegisterOf(const Expr& e) {
+    if (const std::optional<uint32_t> at = Find(e)) return *at;
+    const uint32_t at = Leaf(e);
+    at_.push_back({e, at});
+    return at;
+  }
+
   uint32_t Leaf(const Expr& e) {
-    if (const auto it = at_.find(e); it != at_.end()) return it->second;
     if (const std::optional<int64_t> v = e.AsInt()) {
-      return at_[e] = Push(ExprKind::kConst, 0, 0, 0, *v);
+      return Push(ExprKind::kConst, false, 0, 0, 0, *v);
+    }
+    if (e.kind() == ExprKind::kFloatConst) {
+      return Push(ExprKind::kConst, true, 0, 0, 0, OfReal(*e.AsFloat()).value);
     }
     const std::optional<uint32_t> slot = e.is_symbol() ? slot_of_(e) : std::nullopt;
     ok_ = ok_ && slot.has_value();
-    return at_[e] = Push(ExprKind::kSymbol, slot.value_or(0));
+    return Push(ExprKind::kSymbol, false, slot.value_or(0));
   }
 
   void Emit(const Expr& e) {
-    ok_ = ok_ && IsFlat(e.kind()) && e.type() != ExprType::kFloat;
+    const absl::Span<const Expr> operands = e.operands();
+    const absl::Span<const Expr> numbers =
+        e.kind() == ExprKind::kWhere ? operands.subspan(1) : operands;
+    bool real = TakesReals(e.kind());
+    for (const Expr& o : numbers) real = real || o.type() == ExprType::kFloat;
     absl::InlinedVector<uint32_t, 8> x;
-    for (const Expr& o : e.operands()) x.push_back(Leaf(o));
-    if (e.kind() == ExprKind::kWhere) {
-      at_[e] = Push(e.kind(), x[0], x[1], x[2]);
-      return;
+    for (const Expr& o : operands) {
+      x.push_back(RegisterOf(o));
+      const bool converts =
+          real && o.type() != ExprType::kFloat && !(e.kind() == ExprKind::kWhere && x.size() == 1);
+      if (converts) x.back() = Push(ExprKind::kToFloat, false, x.back(), x.back());
     }
-    uint32_t result = x.size() == 1 ? Push(e.kind(), x[0], x[0]) : x[0];
-    for (size_t i = 1; i < x.size(); ++i) result = Push(e.kind(), result, x[i]);
-    at_[e] = result;
+    at_.push_back({e, EmitOperation(e.kind(), real, x)});
+  }
+
+  uint32_t EmitOperation(ExprKind kind, bool real, absl::Span<const uint32_t> x) {
+    const bool rounds = kind >= ExprKind::kFloor && kind <= ExprKind::kRound;
+    if (rounds && !real) return x[0];  // an integer already
+    if (kind == ExprKind::kToFloat && real) return x[0];
+    if (kind == ExprKind::kWhere) return Push(kind, real, x[0], x[1], x[2]);
+    uint32_t result = x.size() == 1 ? Push(kind, real, x[0], x[0]) : x[0];
+    for (size_t i = 1; i < x.size(); ++i) result = Push(kind, real, result, x[i]);
+    return result;
   }
 
   const std::function<std::optional<uint32_t>(const Expr&)>& slot_of_;
   FlatCondition p_;
-  absl::flat_hash_map<Expr, uint32_t> at_;
+  absl::InlinedVector<std::pair<Expr, uint32_t>, 12> at_;
   bool ok_ = true;
 };
 
@@ -165,7 +255,7 @@ std::optional<FlatCondition> FlatCondition::Compile(
   return FlatCompiler(slot_of).Compile(e, equals);
 }
 
-bool FlatCondition::Holds(const int64_t* values) const {
+std::optional<bool> FlatCondition::ValueOf(const int64_t* values) const {
   Cell cells[kMostRegisters];
   for (const Step& s : steps_) {
     Cell& to = cells[s.to];
@@ -186,12 +276,17 @@ bool FlatCondition::Holds(const int64_t* values) const {
         to = Logic(s.kind, cells[s.a], cells[s.b]);
         break;
       default:
-        to = cells[s.a].defined && cells[s.b].defined ? Apply(s.kind, cells[s.a], cells[s.b])
-                                                      : Cell{0, false};
+        if (!cells[s.a].defined || !cells[s.b].defined) {
+          to = {0, false};
+        } else {
+          to = s.real ? ApplyToReals(s.kind, cells[s.a], cells[s.b])
+                      : Apply(s.kind, cells[s.a], cells[s.b]);
+        }
     }
   }
-  const Cell& result = cells[registers_ - 1];
-  return result.defined && result.value != 0;
+  const Cell& result = cells[result_];
+  if (!result.defined) return std::nullopt;
+  return result.value != 0;
 }
 
 }  // namespace lathe::symbolic

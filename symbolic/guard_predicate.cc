@@ -178,20 +178,54 @@ absl::StatusOr<GuardPredicate> GuardPredicate::Compile(const ShapeEnv& env,
   return PredicateBuilder(env, layout).Build();
 }
 
+namespace {
+
+// Four accumulators hide the latency of "or"; the compiler makes vectors of them.
+template <size_t kLanes>
+[[gnu::always_inline]] inline int64_t DifferentBits(const int64_t* values, const int64_t* expected,
+                                                    const int64_t* mask, size_t n) {
+  int64_t lanes[kLanes] = {};
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (size_t k = 0; k < kLanes; ++k) {
+      lanes[k] |= (values[i + k] ^ expected[i + k]) & mask[i + k];
+    }
+  }
+  for (; i < n; ++i) lanes[0] |= (values[i] ^ expected[i]) & mask[i];
+  int64_t all = 0;
+  for (const int64_t lane : lanes) all |= lane;
+  return all;
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2")]] int64_t DifferentBitsAvx2(const int64_t* values, const int64_t* expected,
+                                                  const int64_t* mask, size_t n) {
+  return DifferentBits<16>(values, expected, mask, n);
+}
+const bool kHasAvx2 = __builtin_cpu_supports("avx2");
+#endif
+
+}  // namespace
+
 bool GuardPredicate::ConstantsHold(const int64_t* values) const {
-  const int64_t* expected = expected_.data();
-  const int64_t* mask = mask_.data();
-  const size_t n = expected_.size();
-  int64_t different = 0;
-  for (size_t i = 0; i < n; ++i) different |= (values[i] ^ expected[i]) & mask[i];
-  return different == 0;
+#if defined(__x86_64__)
+  if (kHasAvx2) {
+    return DifferentBitsAvx2(values, expected_.data(), mask_.data(), expected_.size()) == 0;
+  }
+#endif
+  return DifferentBits<8>(values, expected_.data(), mask_.data(), expected_.size()) == 0;
 }
 
 bool GuardPredicate::Holds(const int64_t* values) const {
   if (!ConstantsHold(values)) return false;
-  int64_t different = 0;
-  for (const Equal& e : equals_) different |= values[e.a] ^ values[e.b];
-  bool ok = different == 0;
+  int64_t different = 0, other = 0;
+  const size_t equals = equals_.size();
+  for (size_t i = 0; i + 1 < equals; i += 2) {
+    different |= values[equals_[i].a] ^ values[equals_[i].b];
+    other |= values[equals_[i + 1].a] ^ values[equals_[i + 1].b];
+  }
+  if (equals % 2 == 1) different |= values[equals_.back().a] ^ values[equals_.back().b];
+  bool ok = (different | other) == 0;
   for (const Product& p : products_) {
     int64_t product;
     ok &= !__builtin_mul_overflow(values[p.b], values[p.c], &product) && product == values[p.a];

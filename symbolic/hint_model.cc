@@ -59,12 +59,7 @@ void HintModel::AddFact(const Expr& fact) {
 
 std::optional<bool> HintModel::ValueOf(const Expr& condition) const {
   const std::optional<FlatCondition> flat = Compile(condition);
-  if (!flat) return std::nullopt;
-  if (flat->Holds(values_.data())) return true;
-  // "does not hold" may also be "is undefined"
-  const std::optional<FlatCondition> opposite = Compile(Not(condition));
-  if (opposite && opposite->Holds(values_.data())) return false;
-  return std::nullopt;
+  return flat ? ValueOf(*flat) : std::nullopt;
 }
 
 bool HintModel::TryMove(uint32_t symbol, int64_t value, const FlatCondition& condition,
@@ -72,7 +67,7 @@ bool HintModel::TryMove(uint32_t symbol, int64_t value, const FlatCondition& con
   if (!ranges_[symbol].Contains(value) || value == values_[symbol]) return false;
   const int64_t before = values_[symbol];
   values_[symbol] = value;
-  bool found = condition.Holds(values_.data()) == wanted;
+  bool found = condition.ValueOf(values_.data()) == wanted;
   const std::vector<uint32_t>& facts = facts_with_[symbol];
   // The latest facts are the likeliest to be near what is asked.
   for (size_t i = facts.size(); found && i-- > 0;) found = facts_[facts[i]].Holds(values_.data());
@@ -80,10 +75,7 @@ bool HintModel::TryMove(uint32_t symbol, int64_t value, const FlatCondition& con
   return found;
 }
 
-bool HintModel::CanDiffer(const Expr& condition, bool value) {
-  // What does not hold where its opposite is looked for may be undefined: look for what holds.
-  const std::optional<FlatCondition> flat = Compile(value ? Not(condition) : condition);
-  if (!flat) return false;
+bool HintModel::CanDiffer(const Expr& condition, const FlatCondition& flat, bool value) {
   const std::vector<Expr> symbols = FreeSymbols(condition);
   if (symbols.size() > kMostSymbols) return false;
   Polynomial difference;
@@ -114,7 +106,7 @@ bool HintModel::CanDiffer(const Expr& condition, bool value) {
       if (const auto c = CheckedAdd(v, step)) candidates.push_back(*c);
     }
     for (const int64_t c : candidates) {
-      if (TryMove(i, c, *flat, true)) return true;
+      if (TryMove(i, c, flat, !value)) return true;
     }
   }
   return false;

@@ -21,13 +21,18 @@ class HintModel {
   void SetSymbol(const Expr& symbol, std::optional<int64_t> hint, const Range& range);
   void AddFact(const Expr& fact);
 
+  // nullopt: a symbol without a hint.
+  std::optional<FlatCondition> Compile(const Expr& condition) const;
   // By the hints; nullopt when a symbol has none or the condition is undefined there.
   std::optional<bool> ValueOf(const Expr& condition) const;
-  // Values near the hints satisfy all facts and give the other truth. False says nothing.
-  bool CanDiffer(const Expr& condition, bool value);
+  std::optional<bool> ValueOf(const FlatCondition& condition) const {
+    return condition.ValueOf(values_.data());
+  }
+  // Values near the hints satisfy all facts and give the other truth. False says nothing. `flat`
+  // is `condition`, compiled.
+  bool CanDiffer(const Expr& condition, const FlatCondition& flat, bool value);
 
  private:
-  std::optional<FlatCondition> Compile(const Expr& condition) const;
   bool TryMove(uint32_t symbol, int64_t value, const FlatCondition& condition, bool wanted);
 
   absl::flat_hash_map<Expr, uint32_t> index_;

@@ -53,9 +53,11 @@ Range Knowledge::StoredBoundOfSum(const Polynomial& p) const {
 }
 
 Range Knowledge::StoredBound(const Expr& e) const {
-  if (e.kind() == ExprKind::kAdd) return StoredBoundOfSum(ToPolynomial(e));
+  if (e.kind() == ExprKind::kAdd) {
+    return has_sum_bounds_ ? StoredBoundOfSum(ToPolynomial(e)) : Range{};
+  }
   const bool scaled = e.kind() == ExprKind::kMul && e.operands()[0].is_const();
-  const auto it = bounds_.find(scaled ? e.node()->monomial : e);
+  const auto it = bounds_.find(scaled ? ContextAccess::ToExpr(e.node()->monomial) : e);
   if (it == bounds_.end()) return {};
   if (!scaled) return it->second;
   const int64_t c = *e.operands()[0].AsInt();
@@ -64,25 +66,44 @@ Range Knowledge::StoredBound(const Expr& e) const {
 
 Range Knowledge::RangeOf(const Expr& root) {
   if (const std::optional<int64_t> v = root.AsInt()) return {*v, *v};
+  if (root.is_symbol()) return BoundOfSymbol(root);
+  const auto is_leaf = [](const Expr& e) { return e.operands().empty(); };
   const auto is_done = [&](const Expr& e) {
-    return e.node() == nullptr || e.node()->context == nullptr ||
-           range_memo_.Find(e, version_) != nullptr;
+    return is_leaf(e) || range_memo_.Find(e, version_) != nullptr;
   };
   const auto known = [&](const Expr& e) {
-    const Range* r = range_memo_.Find(e, version_);
+    if (e.is_symbol()) return BoundOfSymbol(e);
+    const Range* r = is_leaf(e) ? nullptr : range_memo_.Find(e, version_);
     return r != nullptr ? *r : IntrinsicRange(e);
   };
   VisitOperandsFirst(root, is_done, [&](const Expr& e) {
-    Range r = IntrinsicRange(e);
-    if (!e.operands().empty()) {
-      absl::InlinedVector<Range, 8> ranges;
-      for (const Expr& o : e.operands()) ranges.push_back(known(o));
-      r = Intersect(r, RangeOfOperation(e.kind(), ranges));
+    absl::InlinedVector<Range, 8> ranges;
+    for (const Expr& o : e.operands()) {
+      ranges.push_back(known(o));
+      // A sum without any bound has none, whatever else is added.
+      if (e.kind() == ExprKind::kAdd && ranges.back() == Range{}) break;
     }
+    Range r = Intersect(IntrinsicRange(e), RangeOfOperation(e.kind(), ranges));
     r = Intersect(r, StoredBound(e));
     range_memo_.Store(e, version_, r.empty() ? Range{} : r);
   });
   return known(root);
+}
+
+Range Knowledge::BoundOfSymbol(const Expr& symbol) const {
+  const uint16_t index = symbol.node()->symbol_index;
+  if (index != kNoSymbolIndex) {
+    return index < symbol_bounds_.size() ? symbol_bounds_[index] : Range{};
+  }
+  const auto it = bounds_.find(symbol);
+  return it == bounds_.end() || it->second.empty() ? Range{} : it->second;
+}
+
+void Knowledge::KeepBoundOfSymbol(const Expr& symbol, const Range& range) {
+  const uint16_t index = symbol.node()->symbol_index;
+  if (index == kNoSymbolIndex) return;
+  if (index >= symbol_bounds_.size()) symbol_bounds_.resize(index + 1u);
+  symbol_bounds_[index] = range.empty() ? Range{} : range;
 }
 
 // ---- divisibility
@@ -181,7 +202,7 @@ bool Knowledge::IsNonZero(const Expr& e) {
     for (const Power& p : FactorsOf(e)) all = all && !RangeOf(p.base).Contains(0);
     if (all) return true;
   }
-  return truths_.contains(Ne(e, 0));
+  return AsLearnt(Ne(e, 0)) == true;
 }
 
 }  // namespace lathe::symbolic

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "symbolic/expr.h"
 #include "symbolic/range.h"
 #include "symbolic/simplify/polynomial.h"
@@ -78,6 +77,12 @@ class Knowledge {
   // All values of p leave the same remainder, and it is not 0.
   bool IsNeverZeroByRemainder(const Polynomial& p);
   std::optional<bool> Decide(const Expr& condition);
+  std::optional<bool> ByBounds(const Expr& condition);  // without a search
+  // It or its opposite was learnt as it stands.
+  std::optional<bool> AsLearnt(const Expr& condition) const {
+    const auto it = truths_.find(condition);
+    return it == truths_.end() ? std::nullopt : std::optional<bool>(it->second);
+  }
   bool IsNonNegative(const Polynomial& p);  // a proof within limits
   const absl::flat_hash_map<Expr, Expr>& replacements() const { return replacements_; }
 
@@ -97,6 +102,8 @@ class Knowledge {
   bool LearnNonZero(const Polynomial& p);
   bool Narrow(const Expr& e, const Range& range);
   bool NarrowParts(const Expr& e, const Range& range);
+  Range BoundOfSymbol(const Expr& symbol) const;
+  void KeepBoundOfSymbol(const Expr& symbol, const Range& range);
   Range StoredBound(const Expr& e) const;
   Range StoredBoundOfSum(const Polynomial& p) const;
   bool BoundOfLinearPart(const Polynomial& p);
@@ -106,14 +113,16 @@ class Knowledge {
   ExprContext* context_;
   absl::flat_hash_map<Expr, Expr> replacements_;
   absl::flat_hash_map<Expr, Range> bounds_;  // of symbols, monomials and sums without constant
+  std::vector<Range> symbol_bounds_;         // those of symbols again, by their index
   bool has_sum_bounds_ = false;
   absl::flat_hash_map<Expr, Residue> residues_;  // of monomials and sums without constant
   std::vector<Polynomial> inequalities_;         // each >= 0
   absl::flat_hash_map<Expr, std::vector<int>> inequalities_with_;  // by monomial
   absl::flat_hash_map<Expr, std::vector<int64_t>> excluded_;  // values a monomial does not take
-  absl::flat_hash_set<Expr> truths_;
-  std::vector<Expr> disjunctions_;  // facts "a or b"
-  int case_depth_ = 0;              // of the cases that this is a copy for
+  absl::flat_hash_map<Expr, bool> truths_;  // what was learnt, and its opposite as false
+  std::vector<Expr> learnt_;                // those that are true, in order
+  std::vector<Expr> disjunctions_;          // facts "a or b"
+  int case_depth_ = 0;                      // of the cases that this is a copy for
   int narrow_depth_ = 0;
   std::vector<Expr> narrowed_;  // whose inequalities wait for propagation
   bool propagating_ = false;

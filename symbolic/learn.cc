@@ -98,7 +98,10 @@ bool Knowledge::Learn(const Expr& condition) {
     }
     return true;
   }
-  if (!truths_.insert(condition).second) return true;
+  const auto [known, is_new] = truths_.emplace(condition, true);
+  if (!is_new) return known->second;
+  truths_.emplace(Not(condition), false);
+  learnt_.push_back(condition);
   if (condition.kind() == ExprKind::kOr) disjunctions_.push_back(condition);
   if (condition.kind() == ExprKind::kNot && condition.operands()[0].kind() == ExprKind::kOr) {
     for (const Expr& part : condition.operands()[0].operands()) {
@@ -112,7 +115,7 @@ bool Knowledge::Learn(const Expr& condition) {
   const Expr& a = condition.operands()[0];
   const Expr& b = condition.operands()[1];
   if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return true;
-  Polynomial p = AddScaled(ToPolynomial(b), ToPolynomial(a), -1);
+  Polynomial p = Difference(b, a);
   if (p.overflow) return true;
   switch (condition.kind()) {
     case ExprKind::kEq:
@@ -265,6 +268,7 @@ bool Knowledge::Narrow(const Expr& e, const Range& range) {
   }
   if (r == stored) return true;
   stored = r;
+  if (e.is_symbol()) KeepBoundOfSymbol(e, r);
   Forget();
   if (r.empty()) return false;
   if (inequalities_with_.contains(e)) narrowed_.push_back(e);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "symbolic/expr_node.h"
 #include "symbolic/simplify/checked.h"
 
 namespace lathe::symbolic {
@@ -14,19 +15,11 @@ Power ToPower(const Expr& e) {
   return {e, 1};
 }
 
-Expr ProductOf(ExprContext* context, const std::vector<Power>& powers) {
-  std::vector<Expr> factors;
-  for (const Power& p : powers) {
-    if (p.exponent > 0) factors.push_back(Pow(p.base, p.exponent));
-  }
-  if (factors.empty()) return 1;
-  return factors.size() == 1 ? factors[0] : context->Make(ExprKind::kMul, factors);
-}
-
 }  // namespace
 
 std::vector<Power> FactorsOf(const Expr& monomial) {
   std::vector<Power> powers;
+  powers.reserve(monomial.operands().size());
   if (monomial.is_const()) return powers;
   if (monomial.kind() != ExprKind::kMul) return {ToPower(monomial)};
   for (const Expr& f : monomial.operands()) {
@@ -35,16 +28,29 @@ std::vector<Power> FactorsOf(const Expr& monomial) {
   return powers;
 }
 
+// Both lists are in Compare order: one pass.
 std::optional<Expr> DivideMonomial(ExprContext* context, const Expr& a, const Expr& b) {
   if (a == b) return 1;
   std::vector<Power> powers = FactorsOf(a);
+  size_t at = 0;
   for (const Power& d : FactorsOf(b)) {
-    const auto it = std::find_if(powers.begin(), powers.end(),
-                                 [&](const Power& p) { return p.base == d.base; });
-    if (it == powers.end() || it->exponent < d.exponent) return std::nullopt;
-    it->exponent -= d.exponent;
+    while (at < powers.size() && powers[at].base != d.base) ++at;
+    if (at == powers.size() || powers[at].exponent < d.exponent) return std::nullopt;
+    powers[at++].exponent -= d.exponent;
   }
+  powers.erase(
+      std::remove_if(powers.begin(), powers.end(), [](const Power& p) { return p.exponent == 0; }),
+      powers.end());
   return ProductOf(context, powers);
+}
+
+Expr ProductOf(ExprContext* context, const std::vector<Power>& powers) {
+  if (powers.empty()) return 1;
+  std::vector<Expr> factors;
+  factors.reserve(powers.size());
+  for (const Power& p : powers)
+    factors.push_back(p.exponent == 1 ? p.base : Pow(p.base, p.exponent));
+  return factors.size() == 1 ? factors[0] : context->Make(ExprKind::kMul, factors);
 }
 
 Polynomial MultiplyByTerm(ExprContext* context, const Polynomial& p, const Term& t) {
@@ -98,18 +104,25 @@ std::optional<Polynomial> DivideExactly(ExprContext* context, Polynomial a, cons
   return std::nullopt;
 }
 
-Expr CommonMonomial(ExprContext* context, const Polynomial& p) {
-  if (p.constant != 0 || p.terms.empty()) return 1;
-  std::vector<Power> common = FactorsOf(p.terms[0].monomial);
-  for (const Term& t : p.terms) {
-    const std::vector<Power> own = FactorsOf(t.monomial);
-    for (Power& c : common) {
-      const auto it =
-          std::find_if(own.begin(), own.end(), [&](const Power& x) { return x.base == c.base; });
-      c.exponent = it == own.end() ? 0 : std::min(c.exponent, it->exponent);
-    }
+std::vector<Power> CommonPowers(const std::vector<Power>& a, const std::vector<Power>& b) {
+  std::vector<Power> common;
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    const int order = Compare(a[i].base, b[j].base);
+    if (order == 0) common.push_back({a[i].base, std::min(a[i].exponent, b[j].exponent)});
+    i += order <= 0;
+    j += order >= 0;
   }
-  return ProductOf(context, common);
+  return common;
+}
+
+std::vector<Power> PowersCommonToTerms(const Polynomial& p) {
+  if (p.constant != 0 || p.terms.empty()) return {};
+  std::vector<Power> common = FactorsOf(p.terms[0].monomial);
+  for (size_t i = 1; i < p.terms.size() && !common.empty(); ++i) {
+    common = CommonPowers(common, FactorsOf(p.terms[i].monomial));
+  }
+  return common;
 }
 
 }  // namespace lathe::symbolic

@@ -10,7 +10,7 @@ constexpr size_t kFirstBlockBytes = size_t{1} << 12;
 constexpr size_t kLargestBlockBytes = size_t{1} << 20;
 // Beyond this the memo would fall out of the cache that makes it worth having.
 constexpr size_t kFirstMemo = 256;
-constexpr size_t kLargestMemo = size_t{1} << 15;
+constexpr size_t kLargestMemo = size_t{1} << 12;
 
 static_assert(sizeof(void*) == 8 && alignof(ExprNode) >= alignof(Expr));
 
@@ -41,10 +41,9 @@ ExprNode* NodeTable::Allocate(ExprKind kind, absl::Span<const Expr> operands, ui
   std::byte* at = block.bytes.get() + block.used;
   block.used += bytes;
   ExprNode* node = new (at) ExprNode();
-  Expr* copies = reinterpret_cast<Expr*>(at + sizeof(ExprNode));
-  std::uninitialized_copy(operands.begin(), operands.end(), copies);
+  std::uninitialized_copy(operands.begin(), operands.end(),
+                          reinterpret_cast<Expr*>(at + sizeof(ExprNode)));
   node->kind = kind;
-  node->operands = copies;
   node->operand_count = static_cast<uint32_t>(operands.size());
   node->hash = hash;
   return node;

@@ -1,5 +1,5 @@
-// Knowledge::IsNonNegative and Decide: proofs by linear arithmetic over products, quotients and
-// remainders as unknowns, with what the operations say of them.
+// Knowledge::IsNonNegative: proofs by linear arithmetic over products, quotients and remainders as
+// unknowns, with what the operations say of them.
 
 #include <algorithm>
 #include <deque>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "symbolic/cases.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/knowledge.h"
 #include "symbolic/linear_system.h"
@@ -23,6 +22,8 @@ constexpr size_t kMostUnknowns = 20;
 constexpr size_t kMostConstraints = 64;
 constexpr size_t kMostFactsPerUnknown = 8;
 constexpr int kDeepestSplit = 2;
+constexpr int kMostNewProducts = 6;
+constexpr int kMostQuotients = 3;  // that are multiplied out, one after another
 constexpr size_t kWidestSplit = 4;
 constexpr size_t kLargestSplit = 1000;  // operations in what is split
 
@@ -68,16 +69,47 @@ class Prover {
   bool IsNonNegative(const Polynomial& p, const std::vector<Polynomial>& assumptions, int depth) {
     if (p.overflow) return false;
     if (k_.RangeOf(p).lower >= 0) return true;
-    if (p.terms.empty() || k_.proofs_left_ <= 0) return false;
+    if ((p.terms.empty() && assumptions.empty()) || k_.proofs_left_ <= 0) return false;
     --k_.proofs_left_;
-    if (RefuteNegation(p, assumptions)) return true;
+    if (RefuteNegation(p, assumptions, /*new_products=*/0)) return true;
+    if (HasProduct(p) && k_.proofs_left_ > 0) {
+      --k_.proofs_left_;
+      if (RefuteNegation(p, assumptions, kMostNewProducts)) return true;
+    }
     return depth < kDeepestSplit && ByCases(p, assumptions, depth);
+  }
+
+  // The same with quotients multiplied out, which linear arithmetic sees less well: for y >= 1,
+  // x//y + r >= 0 is x + r*y >= 0, and r - x//y >= 0 is (r + 1)*y - x - 1 >= 0.
+  bool IsNonNegativeWithoutQuotients(const Polynomial& p, int depth) {
+    if (p.overflow || depth >= kMostQuotients || p.terms.size() > 8) return false;
+    for (const Term& t : p.terms) {
+      if (t.monomial.kind() != ExprKind::kFloorDiv) continue;
+      if (t.coefficient != 1 && t.coefficient != -1) continue;
+      const Expr& x = t.monomial.operands()[0];
+      const Expr& y = t.monomial.operands()[1];
+      if (k_.RangeOf(y).lower < 1) continue;
+      const Expr r = FromPolynomial(context_, Minus(p, Single(t.monomial, t.coefficient)));
+      const Expr cleared = t.coefficient == 1 ? x + r * y : (r + 1) * y - x - 1;
+      if (cleared.IsOverflow()) continue;
+      const Polynomial q = ToPolynomial(k_.Simplify(cleared));
+      if (IsNonNegative(q, {}, 0) || IsNonNegativeWithoutQuotients(q, depth + 1)) return true;
+    }
+    return false;
   }
 
  private:
   // ---- linear arithmetic
 
-  bool RefuteNegation(const Polynomial& p, const std::vector<Polynomial>& assumptions) {
+  static bool HasProduct(const Polynomial& p) {
+    return std::any_of(p.terms.begin(), p.terms.end(), [](const Term& t) {
+      return t.monomial.kind() == ExprKind::kMul || t.monomial.kind() == ExprKind::kPow;
+    });
+  }
+
+  bool RefuteNegation(const Polynomial& p, const std::vector<Polynomial>& assumptions,
+                      int new_products) {
+    new_products_ = new_products;
     unknowns_.clear();
     pending_.clear();
     rows_.clear();
@@ -224,12 +256,14 @@ class Prover {
     for (const int i : it->second) {
       const Polynomial product =
           MultiplyByTerm(context_, k_.inequalities_[static_cast<size_t>(i)], {f, 1});
-      // Only if nothing new but known products comes in.
-      const bool known =
-          std::all_of(product.terms.begin(), product.terms.end(), [&](const Term& t) {
-            return t.monomial == m || t.monomial.is_symbol() || unknowns_.contains(t.monomial);
+      // Only if nothing new but known products comes in, and a few others where none did.
+      const auto unheard =
+          std::count_if(product.terms.begin(), product.terms.end(), [&](const Term& t) {
+            return t.monomial != m && !t.monomial.is_symbol() && !unknowns_.contains(t.monomial);
           });
-      if (known && ++used <= kMostFactsPerUnknown) Require(product);
+      if (unheard > new_products_) continue;
+      new_products_ -= static_cast<int>(unheard);
+      if (++used <= kMostFactsPerUnknown) Require(product);
     }
   }
 
@@ -296,7 +330,7 @@ class Prover {
     const Expr& a = condition.operands()[0];
     const Expr& b = condition.operands()[1];
     if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return {};
-    const Polynomial p = Minus(ToPolynomial(b), ToPolynomial(a));
+    const Polynomial p = Difference(b, a);
     switch (condition.kind()) {
       case ExprKind::kEq:
         return {p, Scaled(p, -1)};
@@ -314,110 +348,12 @@ class Prover {
   absl::flat_hash_map<Expr, int> unknowns_;
   std::deque<Expr> pending_;
   std::vector<Polynomial> rows_;
+  int new_products_ = 0;  // that multiplied facts may still bring in
 };
 
-bool Knowledge::IsNonNegative(const Polynomial& p) { return Prover(*this).IsNonNegative(p, {}, 0); }
-
-namespace {
-
-std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
-  const Expr& a = e.operands()[0];
-  const Expr& b = e.operands()[1];
-  if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return std::nullopt;
-  const Polynomial p = Minus(ToPolynomial(b), ToPolynomial(a));
-  const Polynomial negated = Scaled(p, -1);
-  if (p.overflow || negated.overflow) return std::nullopt;
-  const Polynomial one = Constant(1);
-  const Sampler::Outcomes seen = Sampler(k).Try(e);
-  const bool maybe_true = !seen.can_be_false, maybe_false = !seen.can_be_true;
-  switch (e.kind()) {
-    case ExprKind::kLe:
-      if (maybe_true && k.IsNonNegative(p)) return true;
-      if (maybe_false && k.IsNonNegative(Minus(negated, one))) return false;
-      return std::nullopt;
-    case ExprKind::kLt:
-      if (maybe_true && k.IsNonNegative(Minus(p, one))) return true;
-      if (maybe_false && k.IsNonNegative(negated)) return false;
-      return std::nullopt;
-    default: {
-      const bool equal = e.kind() == ExprKind::kEq;
-      if ((equal ? maybe_false : maybe_true) &&
-          (k.IsNonNegative(Minus(p, one)) || k.IsNonNegative(Minus(negated, one)))) {
-        return !equal;
-      }
-      if ((equal ? maybe_true : maybe_false) && k.IsNonNegative(p) && k.IsNonNegative(negated)) {
-        return equal;
-      }
-      return std::nullopt;
-    }
-  }
-}
-
-}  // namespace
-
-bool Knowledge::IsRemembered(const Expr& condition, std::optional<bool>& answer) const {
-  answer = std::nullopt;
-  const auto it = decided_memo_.find(condition);
-  if (it != decided_memo_.end()) answer = it->second;
-  return answer.has_value() || undecided_memo_.Find(condition, version_) != nullptr;
-}
-
-void Knowledge::Remember(const Expr& condition, std::optional<bool> answer) {
-  if (answer) {
-    decided_memo_.emplace(condition, *answer);
-  } else {
-    undecided_memo_.Store(condition, version_, true);
-  }
-}
-
-std::optional<bool> Knowledge::Decide(const Expr& condition) {
-  if (const std::optional<bool> known = condition.AsBool()) return known;
-  std::optional<bool> remembered;
-  if (IsRemembered(condition, remembered)) return remembered;
-  Question question(*this);
-  const Expr simple = Simplify(condition);
-  question.AtLeast(kProofsOfOneQuestion / 4);
-  // Parts are decided after their own parts: a nested formula costs no stack.
-  absl::flat_hash_map<Expr, std::optional<bool>> done;
-  const auto is_done = [&](const Expr& e) {
-    return e.type() != ExprType::kBool || e.AsBool().has_value() || done.contains(e);
-  };
-  const auto answer = [&](const Expr& e) -> std::optional<bool> {
-    if (const std::optional<bool> known = e.AsBool()) return known;
-    const auto it = done.find(e);
-    return it == done.end() ? std::nullopt : it->second;
-  };
-  VisitOperandsFirst(simple, is_done, [&](const Expr& e) {
-    std::optional<bool> result;
-    if (truths_.contains(e)) {
-      result = true;
-    } else if (truths_.contains(Not(e))) {
-      result = false;
-    } else if (e.kind() == ExprKind::kNot) {
-      if (const auto v = answer(e.operands()[0])) result = !*v;
-    } else if (e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr) {
-      const bool neutral = e.kind() == ExprKind::kAnd;
-      result = neutral;
-      for (const Expr& o : e.operands()) {
-        const std::optional<bool> v = answer(o);
-        if (v && *v != neutral) {
-          result = !neutral;
-          break;
-        }
-        if (!v) result = std::nullopt;
-      }
-    } else if (e.kind() >= ExprKind::kEq && e.kind() <= ExprKind::kLe) {
-      if (!IsRemembered(e, result)) {
-        result = DecideComparison(*this, e);
-        Remember(e, result);
-      }
-    }
-    done[e] = result;
-  });
-  std::optional<bool> result = answer(simple);
-  if (!result) result = CaseAnalysis(*this).Decide(simple);
-  Remember(condition, result);
-  return result;
+bool Knowledge::IsNonNegative(const Polynomial& p) {
+  Prover prover(*this);
+  return prover.IsNonNegative(p, {}, 0) || prover.IsNonNegativeWithoutQuotients(p, 0);
 }
 
 }  // namespace lathe::symbolic

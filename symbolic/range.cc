@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "symbolic/expr.h"
+
 namespace lathe::symbolic {
 namespace {
 
@@ -44,6 +46,26 @@ Range Corners(const Range& a, const Range& b, Wide (*f)(Wide, Wide)) {
   const Wide v[] = {f(Lower(a), Lower(b)), f(Lower(a), Upper(b)), f(Upper(a), Lower(b)),
                     f(Upper(a), Upper(b))};
   return FromWide(*std::min_element(v, v + 4), *std::max_element(v, v + 4));
+}
+
+bool IsOneNumber(const Range& r) {
+  return r.lower == r.upper && r.lower != Range::kMin && r.lower != Range::kMax;
+}
+
+int64_t BoundTimes(int64_t bound, int64_t c) {
+  const bool positive = (bound > 0) == (c > 0);
+  if (bound == Range::kMin || bound == Range::kMax) return positive ? Range::kMax : Range::kMin;
+  int64_t product;
+  if (!__builtin_mul_overflow(bound, c, &product)) return product;
+  return positive ? Range::kMax : Range::kMin;
+}
+
+// The usual case, without 128 bits.
+Range TimesNumber(const Range& a, int64_t c) {
+  if (c == 1) return a;
+  if (c == 0) return {0, 0};
+  const int64_t x = BoundTimes(a.lower, c), y = BoundTimes(a.upper, c);
+  return c > 0 ? Range{x, y} : Range{y, x};
 }
 
 Range Negate(const Range& a) { return FromWide(-Upper(a), -Lower(a)); }
@@ -181,7 +203,11 @@ Range operator+(const Range& a, const Range& b) {
 
 Range operator-(const Range& a, const Range& b) { return a + Negate(b); }
 
-Range operator*(const Range& a, const Range& b) { return Corners(a, b, Times); }
+Range operator*(const Range& a, const Range& b) {
+  if (IsOneNumber(b)) return TimesNumber(a, b.lower);
+  if (IsOneNumber(a)) return TimesNumber(b, a.lower);
+  return Corners(a, b, Times);
+}
 
 Range FloorDivRange(const Range& a, const Range& b) {
   return BySignOfDivisor(a, b, [](const Range& x, const Range& y, bool negated) {

@@ -7,9 +7,10 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
-#include "symbolic/expr.h"
 
 namespace lathe::symbolic {
+
+enum class ExprKind : uint8_t;  // symbolic/expr.h
 
 // Bounds of an integer, both ends included; the extremes of int64 stand for infinities.
 struct Range {

@@ -66,9 +66,11 @@ class Refiner {
       case ExprKind::kLe:
         return RefineComparison(e);
       case ExprKind::kWhere:
-        return k_.truths_.contains(x[0]) ? x[1] : e;
+        if (const std::optional<bool> truth = k_.AsLearnt(x[0])) return *truth ? x[1] : x[2];
+        return e;
       default:
-        return k_.truths_.contains(e) ? Expr::Bool(true) : e;
+        if (const std::optional<bool> truth = k_.AsLearnt(e)) return Expr::Bool(*truth);
+        return e;
     }
   }
 
@@ -79,7 +81,10 @@ class Refiner {
   std::optional<Expr> RefineTerm(const Term& t) {
     if (t.monomial.kind() == ExprKind::kMul) {
       if (const auto v = OnlyValue(k_.RangeOf(t.monomial))) return Expr(*v) * t.coefficient;
+    } else if (t.monomial.kind() != ExprKind::kFloorDiv) {
+      return std::nullopt;
     }
+    if (!HasQuotientAsFactor(t.monomial)) return std::nullopt;
     const std::vector<Power> factors = FactorsOf(t.monomial);
     for (const Power& f : factors) {
       if (f.exponent != 1 || f.base.kind() != ExprKind::kFloorDiv) continue;
@@ -101,13 +106,20 @@ class Refiner {
     return std::nullopt;
   }
 
+  static bool HasQuotientAsFactor(const Expr& monomial) {
+    if (monomial.kind() == ExprKind::kFloorDiv) return true;
+    const absl::Span<const Expr> x = monomial.operands();
+    return std::any_of(x.begin(), x.end(),
+                       [](const Expr& f) { return f.kind() == ExprKind::kFloorDiv; });
+  }
+
   Expr RefineSum(const Expr& e) {
-    const Polynomial p = ToPolynomial(e);
-    if (const auto v = OnlyValue(k_.RangeOf(p))) return *v;
-    for (const Term& t : p.terms) {
+    for (const Expr& operand : e.operands()) {
+      if (operand.is_const() || operand.is_symbol()) continue;
+      const Term t = ToTerm(operand);
       const std::optional<Expr> refined = RefineTerm(t);
       if (!refined) continue;
-      Polynomial rest = p;
+      Polynomial rest = ToPolynomial(e);
       rest.terms.erase(std::find(rest.terms.begin(), rest.terms.end(), t));
       return FromPolynomial(context_, AddScaled(rest, ToPolynomial(*refined), 1));
     }
@@ -234,20 +246,18 @@ class Refiner {
 
   // The factors common to both that are known not to be 0.
   Expr CommonFactor(const Polynomial& x, const Polynomial& y) {
-    const std::vector<Power> a = FactorsOf(CommonMonomial(context_, x));
-    const std::vector<Power> b = FactorsOf(CommonMonomial(context_, y));
-    Expr common = 1;
-    for (const Power& f : a) {
-      for (const Power& g : b) {
-        if (f.base == g.base && k_.IsNonZero(f.base)) {
-          common = common * Pow(f.base, std::min(f.exponent, g.exponent));
-        }
-      }
-    }
-    return common;
+    std::vector<Power> common = CommonPowers(PowersCommonToTerms(x), PowersCommonToTerms(y));
+    common.erase(std::remove_if(common.begin(), common.end(),
+                                [&](const Power& p) { return !k_.IsNonZero(p.base); }),
+                 common.end());
+    return ProductOf(context_, common);
   }
 
   Expr Over(const Polynomial& x, const Expr& monomial) {
+    if (x.terms.size() == 1 && x.constant == 0) {
+      const std::optional<Expr> q = DivideMonomial(context_, x.terms[0].monomial, monomial);
+      return q ? *q * x.terms[0].coefficient : Expr::Overflow();
+    }
     Polynomial divisor;
     divisor.terms.push_back({monomial, 1});
     const std::optional<Polynomial> q = DivideExactly(context_, x, divisor);
@@ -316,17 +326,18 @@ class Refiner {
   }
 
   Expr RefineComparison(const Expr& e) {
-    if (k_.truths_.contains(e)) return Expr::Bool(true);
-    if (k_.truths_.contains(Not(e))) return Expr::Bool(false);
+    if (const std::optional<bool> truth = k_.AsLearnt(e)) return Expr::Bool(*truth);
     const Expr& a = e.operands()[0];
     const Expr& b = e.operands()[1];
     if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return e;
-    const Polynomial p = AddScaled(ToPolynomial(b), ToPolynomial(a), -1);
+    const bool equality = e.kind() == ExprKind::kEq || e.kind() == ExprKind::kNe;
+    // Beside a number the bounds of the other side have said all they can.
+    if ((a.is_const() || b.is_const()) && !equality) return e;
+    const Polynomial p = Difference(b, a);
     if (p.overflow) return e;
     const Range zero = {0, 0};
     const Range truth = RangeOfOperation(e.kind(), {zero, k_.RangeOf(p)});
     if (const auto v = OnlyValue(truth)) return Expr::Bool(*v != 0);
-    const bool equality = e.kind() == ExprKind::kEq || e.kind() == ExprKind::kNe;
     if (equality && k_.IsNeverZeroByRemainder(p)) return Expr::Bool(e.kind() == ExprKind::kNe);
     return e;
   }
@@ -335,16 +346,28 @@ class Refiner {
   ExprContext* context_;
 };
 
+// The common case of a question, without a rewritten expression.
+std::optional<bool> Knowledge::ByBounds(const Expr& condition) {
+  if (!replacements_.empty() || condition.type() != ExprType::kBool) return std::nullopt;
+  if (condition.AsBool()) return condition.AsBool();
+  const std::optional<int64_t> truth = OnlyValue(RangeOf(condition));
+  return truth ? std::optional<bool>(*truth != 0) : std::nullopt;
+}
+
 Expr Knowledge::Simplify(const Expr& original) {
   if (original.node() == nullptr || original.node()->context == nullptr) return original;
   if (const Expr* known = simplify_memo_.Find(original, version_)) return *known;
+  if (const std::optional<bool> truth = ByBounds(original)) return Expr::Bool(*truth);
   const Question question(*this);
   Refiner refiner(*this);
   const auto leaf = [&](const Expr& e) -> Expr {
     if (!e.is_symbol()) return e;
-    const auto replaced = replacements_.find(e);
-    if (replaced != replacements_.end()) return replaced->second;
-    return Expr(OnlyValue(RangeOf(e)) ? Expr(*OnlyValue(RangeOf(e))) : e);
+    if (!replacements_.empty()) {
+      const auto replaced = replacements_.find(e);
+      if (replaced != replacements_.end()) return replaced->second;
+    }
+    const std::optional<int64_t> value = OnlyValue(BoundOfSymbol(e));
+    return value ? Expr(*value) : e;
   };
   const auto pass = [&](const Expr& root) -> Expr {
     absl::flat_hash_map<Expr, Expr> done;

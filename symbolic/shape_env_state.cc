@@ -150,9 +150,10 @@ absl::StatusOr<bool> ShapeEnv::Impl::GuardTrue(const Expr& condition, const Aske
   // Replaced symbols may remove unbacked ones.
   const Expr simple = knowledge->Simplify(condition);
   if (const std::optional<bool> known = simple.AsBool()) return *known;
-  const std::optional<bool> by_hints = model.ValueOf(simple);
+  const std::optional<FlatCondition> flat = model.Compile(simple);
+  const std::optional<bool> by_hints = flat ? model.ValueOf(*flat) : std::nullopt;
   const bool open =
-      by_hints && (failed_proofs >= kMostFailedProofs || model.CanDiffer(simple, *by_hints));
+      by_hints && (failed_proofs >= kMostFailedProofs || model.CanDiffer(simple, *flat, *by_hints));
   if (!open) {
     if (const std::optional<bool> known = knowledge->Decide(condition)) return *known;
     ++failed_proofs;

@@ -3,9 +3,7 @@
 
 // Visits operations after their operands, each once, without recursion.
 
-#include <utility>
-#include <vector>
-
+#include "absl/container/inlined_vector.h"
 #include "symbolic/expr.h"
 
 namespace lathe::symbolic {
@@ -15,18 +13,30 @@ namespace lathe::symbolic {
 template <typename IsDone, typename Visit>
 void VisitOperandsFirst(const Expr& root, IsDone is_done, Visit visit) {
   if (is_done(root)) return;
-  std::vector<std::pair<Expr, bool>> work = {{root, false}};
+  struct Item {
+    Expr e;
+    bool ready;
+  };
+  absl::InlinedVector<Item, 12> work = {{root, false}};
   while (!work.empty()) {
-    const auto [e, ready] = work.back();
-    work.pop_back();
-    if (is_done(e)) continue;
-    if (ready) {
-      visit(e);
+    const Expr e = work.back().e;
+    if (work.back().ready || e.operands().empty()) {
+      work.pop_back();
+      if (!is_done(e)) visit(e);
       continue;
     }
-    work.push_back({e, true});
+    if (is_done(e)) {
+      work.pop_back();
+      continue;
+    }
+    work.back().ready = true;
+    const size_t before = work.size();
     for (const Expr& operand : e.operands()) {
       if (!is_done(operand)) work.push_back({operand, false});
+    }
+    if (work.size() == before) {  // nothing to wait for
+      work.pop_back();
+      visit(e);
     }
   }
 }

@@ -104,14 +104,37 @@ Expr InsertTerm(ExprContext* context, const Expr& sum, const Expr& added, int64_
   const bool same = at != x.end() && !at->is_const() && ToTerm(*at).monomial == term.monomial;
   const std::optional<int64_t> c = same ? CheckedAdd(*own, ToTerm(*at).coefficient) : own;
   if (!c) return Expr::Overflow();
-  absl::InlinedVector<Expr, 32> operands(x.begin(), at);
+  absl::InlinedVector<Expr, 32> operands;
+  operands.reserve(x.size() + 1);
+  operands.insert(operands.end(), x.begin(), at);
   if (*c != 0) operands.push_back(TimesConstant(context, term.monomial, *c));
   operands.insert(operands.end(), same ? at + 1 : at, x.end());
   if (operands.size() == 1) return operands[0];
+  if (!same) {
+    const Expr& inserted = operands[static_cast<size_t>(at - x.begin())];
+    return ContextAccess::InternLongerSum(context, sum.node(), inserted, operands);
+  }
   return ContextAccess::Intern(context, ExprKind::kAdd, operands);
 }
 
+// A term that two of its kind make a sum of as they stand: nothing to join, nothing to merge.
+bool IsPlainTerm(const Expr& e) {
+  if (e.node() == nullptr || e.type() != ExprType::kInt) return false;
+  if (e.kind() == ExprKind::kAdd || (e.kind() <= ExprKind::kOverflow && !e.is_symbol())) {
+    return false;
+  }
+  return ToTerm(e).monomial.kind() != ExprKind::kMod;
+}
+
 }  // namespace
+
+std::optional<Expr> SumOfPlainTerms(const Expr& a, const Expr& b) {
+  if (!IsPlainTerm(a) || !IsPlainTerm(b)) return std::nullopt;
+  const int order = Compare(ToTerm(a).monomial, ToTerm(b).monomial);
+  if (order == 0) return std::nullopt;
+  return ContextAccess::Intern(a.node()->context, ExprKind::kAdd,
+                               {order < 0 ? a : b, order < 0 ? b : a});
+}
 
 bool IsInfinite(const Expr& e) {
   return e.kind() == ExprKind::kInfinity || e.kind() == ExprKind::kNegInfinity;
@@ -140,6 +163,7 @@ Expr SimplifyDifference(ExprContext* context, const Expr& a, const Expr& b) {
   const bool plain =
       a.type() == ExprType::kInt && b.type() == ExprType::kInt && !IsInfinite(a) && !IsInfinite(b);
   if (plain && CanInsert(a, b)) return InsertTerm(context, a, b, -1);
+  if (plain && !IsOpaqueSum(a) && !IsOpaqueSum(b)) return FromPolynomial(context, Difference(a, b));
   if (plain) return FromPolynomial(context, AddScaled(AsAddend(a), AsAddend(b), -1));
   const Expr minus_one = b.type() == ExprType::kFloat ? Expr::Float(-1) : Expr(-1);
   return SimplifySum(context, {a, SimplifyProduct(context, {minus_one, b})});

@@ -147,7 +147,7 @@ Expr SimplifyComparison(ExprContext* context, ExprKind kind, const Expr& x, cons
   if (a.is_const() && b.is_const()) return Expr::Bool(Decide(kind, *a.AsInt(), *b.AsInt()));
   if (const std::optional<Expr> e = WithInfinity(kind, a, b)) return *e;
   if (a == b) return Expr::Bool(kind == ExprKind::kEq || kind == ExprKind::kLe);
-  Polynomial difference = AddScaled(ToPolynomial(b), ToPolynomial(a), -1);
+  Polynomial difference = Difference(b, a);
   if (kind == ExprKind::kLt && !difference.overflow) {
     difference.overflow = __builtin_sub_overflow(difference.constant, 1, &difference.constant);
   }

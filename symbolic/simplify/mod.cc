@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "symbolic/expr_node.h"
@@ -65,6 +66,20 @@ Expr ModByPositive(ExprContext* context, const Expr& a, int64_t d) {
   return ContextAccess::Intern(context, ExprKind::kMod, {FromPolynomial(context, p), d});
 }
 
+// c * (x % b) = c*x modulo any b.
+std::optional<Expr> WithoutModBySame(ExprContext* context, const Expr& a, const Expr& b) {
+  const Polynomial p = ToPolynomial(a);
+  for (const Term& t : p.terms) {
+    if (t.monomial.kind() != ExprKind::kMod || t.monomial.operands()[1] != b) continue;
+    Polynomial rest = p;
+    rest.terms.erase(std::find(rest.terms.begin(), rest.terms.end(), t));
+    const Polynomial opened =
+        AddScaled(rest, ToPolynomial(t.monomial.operands()[0]), t.coefficient);
+    if (!opened.overflow) return FromPolynomial(context, opened);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Expr SimplifyMod(ExprContext* context, const Expr& x, const Expr& y) {
@@ -86,6 +101,9 @@ Expr SimplifyMod(ExprContext* context, const Expr& x, const Expr& y) {
     return SimplifyProduct(context, {-1, ModByPositive(context, negated, -*d)});
   }
   if (a.is_const() && *a.AsInt() == 0) return 0;
+  if (const std::optional<Expr> opened = WithoutModBySame(context, a, b)) {
+    return SimplifyMod(context, *opened, b);
+  }
   const CommonParts parts = WithoutCommonFactor(context, a, b);
   if (parts.factor == 1) return ContextAccess::Intern(context, ExprKind::kMod, {a, b});
   return SimplifyProduct(context, {parts.factor, SimplifyMod(context, parts.a, parts.b)});

@@ -50,9 +50,23 @@ void AddFactor(Factors& factors, const Expr& e, int64_t exponent) {
   }
 }
 
+// Products come with their factors in order: two of them are merged, one more is a pass.
+void SortFactors(Factors& factors) {
+  const auto before = [](const Factor& a, const Factor& b) {
+    return a.base != b.base && Compare(a.base, b.base) < 0;
+  };
+  const auto begin = factors.list.begin(), end = factors.list.end();
+  const auto second = std::is_sorted_until(begin, end, before);
+  if (second == end) return;
+  if (std::is_sorted(second, end, before)) {
+    std::inplace_merge(begin, second, end, before);
+  } else {
+    std::sort(begin, end, before);
+  }
+}
+
 bool SortAndMerge(Factors& factors) {
-  std::sort(factors.list.begin(), factors.list.end(),
-            [](const Factor& a, const Factor& b) { return Compare(a.base, b.base) < 0; });
+  SortFactors(factors);
   size_t out = 0;
   for (const Factor& f : factors.list) {
     if (out > 0 && factors.list[out - 1].base == f.base) {
@@ -125,9 +139,33 @@ Expr Expand(ExprContext* context, const Factors& factors) {
   return result;
 }
 
+// min(x, y) * max(x, y) = x * y. True if a pair was replaced.
+bool MultiplyExtremes(Factors& factors) {
+  for (Factor& low : factors.list) {
+    if (low.base.kind() != ExprKind::kMin || low.base.operands().size() != 2) continue;
+    for (Factor& high : factors.list) {
+      if (high.base.kind() != ExprKind::kMax || high.base.operands() != low.base.operands() ||
+          high.exponent != low.exponent) {
+        continue;
+      }
+      const absl::Span<const Expr> x = low.base.operands();
+      low.base = x[0];
+      high.base = x[1];
+      return true;
+    }
+  }
+  return false;
+}
+
 Expr FinishProduct(ExprContext* context, Factors& factors) {
   if (factors.overflow) return Expr::Overflow();
   if (factors.coefficient == 0) return 0;
+  if (MultiplyExtremes(factors)) {
+    Factors again;
+    again.coefficient = factors.coefficient;
+    for (const Factor& f : factors.list) AddFactor(again, f.base, f.exponent);
+    return FinishProduct(context, again);
+  }
   if (!SortAndMerge(factors)) return Expr::Overflow();
   const bool any_sum = std::any_of(factors.list.begin(), factors.list.end(),
                                    [](const Factor& f) { return f.base.kind() == ExprKind::kAdd; });
@@ -166,6 +204,16 @@ Expr ProductOfFloats(ExprContext* context, absl::Span<const Expr> factors) {
 }
 
 }  // namespace
+
+std::optional<Expr> ScaledPlainTerm(const Expr& a, const Expr& b) {
+  const Expr& e = a.is_const() ? b : a;
+  const Expr& c = a.is_const() ? a : b;
+  if (!c.is_const() || e.node() == nullptr || e.type() != ExprType::kInt) return std::nullopt;
+  const bool is_leaf = e.kind() <= ExprKind::kOverflow && !e.is_symbol();
+  if (is_leaf || e.kind() == ExprKind::kAdd || e.kind() == ExprKind::kMul) return std::nullopt;
+  if (*c.AsInt() == 0) return 0;
+  return TimesConstant(e.node()->context, e, *c.AsInt());
+}
 
 Expr SimplifyProduct(ExprContext* context, absl::Span<const Expr> factors) {
   if (factors.empty()) return 1;

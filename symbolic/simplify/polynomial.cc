@@ -58,26 +58,32 @@ std::optional<Polynomial> JoinRemainder(ExprContext* context, const Polynomial& 
 
 Term ToTerm(const Expr& e) {
   const ExprNode* node = e.node();
-  if (node->kind == ExprKind::kMul && node->operands[0].is_const()) {
-    return {node->monomial, *node->operands[0].AsInt()};
+  if (node->monomial != nullptr) {
+    return {ContextAccess::ToExpr(node->monomial), *node->operand_span()[0].AsInt()};
   }
   return {e, 1};
 }
 
+static Polynomial PolynomialOf(absl::Span<const Expr> terms) {
+  Polynomial p;
+  p.terms.reserve(terms.size());
+  for (const Expr& term : terms) {
+    if (term.is_const()) {
+      p.constant = *term.AsInt();
+    } else {
+      p.terms.push_back(ToTerm(term));
+    }
+  }
+  return p;
+}
+
 Polynomial ToPolynomial(const Expr& e) {
+  if (e.kind() == ExprKind::kAdd) return PolynomialOf(e.operands());
   Polynomial p;
   if (e.is_const()) {
     p.constant = *e.AsInt();
   } else if (e.IsOverflow()) {
     p.overflow = true;
-  } else if (e.kind() == ExprKind::kAdd) {
-    for (const Expr& term : e.operands()) {
-      if (term.is_const()) {
-        p.constant = *term.AsInt();
-      } else {
-        p.terms.push_back(ToTerm(term));
-      }
-    }
   } else {
     p.terms.push_back(ToTerm(e));
   }
@@ -97,7 +103,9 @@ Polynomial AddScaled(const Polynomial& a, const Polynomial& b, int64_t scale) {
   while (i < a.terms.size() || j < b.terms.size()) {
     const int order = i == a.terms.size()   ? 1
                       : j == b.terms.size() ? -1
-                                            : Compare(a.terms[i].monomial, b.terms[j].monomial);
+                      : a.terms[i].monomial == b.terms[j].monomial
+                          ? 0
+                          : Compare(a.terms[i].monomial, b.terms[j].monomial);
     if (order < 0) {
       r.terms.push_back(a.terms[i++]);
       continue;
@@ -111,6 +119,18 @@ Polynomial AddScaled(const Polynomial& a, const Polynomial& b, int64_t scale) {
     if (term.coefficient != 0) r.terms.push_back(term);
   }
   return r;
+}
+
+Polynomial Difference(const Expr& a, const Expr& b) {
+  if (a.kind() != ExprKind::kAdd || b.kind() != ExprKind::kAdd) {
+    return AddScaled(ToPolynomial(a), ToPolynomial(b), -1);
+  }
+  // What both begin with goes away: sizes that were added one by one share all but the last.
+  const absl::Span<const Expr> x = a.operands(), y = b.operands();
+  const size_t least = std::min(x.size(), y.size());
+  size_t same = 0;
+  while (same < least && x[same] == y[same]) ++same;
+  return AddScaled(PolynomialOf(x.subspan(same)), PolynomialOf(y.subspan(same)), -1);
 }
 
 Polynomial Scaled(const Polynomial& a, int64_t scale) { return AddScaled({}, a, scale); }
@@ -166,7 +186,7 @@ Range IntrinsicRange(const Polynomial& p) {
 std::optional<int64_t> ConstantDifference(const Expr& a, const Expr& b) {
   if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return std::nullopt;
   if (IsInfinite(a) || IsInfinite(b)) return std::nullopt;
-  const Polynomial difference = AddScaled(ToPolynomial(b), ToPolynomial(a), -1);
+  const Polynomial difference = Difference(b, a);
   if (!difference.is_constant()) return std::nullopt;
   return difference.constant;
 }

@@ -33,7 +33,8 @@ struct Polynomial {
 
 // `e` is an integer expression without infinities.
 Polynomial ToPolynomial(const Expr& e);
-Term ToTerm(const Expr& e);  // of anything but a sum or a constant
+Term ToTerm(const Expr& e);                           // of anything but a sum or a constant
+Polynomial Difference(const Expr& a, const Expr& b);  // a - b
 // a + scale * b
 Polynomial AddScaled(const Polynomial& a, const Polynomial& b, int64_t scale);
 Polynomial Scaled(const Polynomial& a, int64_t scale);

@@ -6,6 +6,8 @@
 // some values may become one that is defined there, never the other way. `context` is nullptr
 // when all operands are constants.
 
+#include <optional>
+
 #include "absl/types/span.h"
 #include "symbolic/expr.h"
 
@@ -17,6 +19,9 @@ inline constexpr uint8_t kDifferenceMemo = 255;
 Expr Simplified(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands);
 
 Expr SimplifySum(ExprContext* context, absl::Span<const Expr> terms);
+// Without looking anything up: a + b for two different products, c * x for a symbol and the like.
+std::optional<Expr> SumOfPlainTerms(const Expr& a, const Expr& b);
+std::optional<Expr> ScaledPlainTerm(const Expr& a, const Expr& b);
 Expr SimplifyDifference(ExprContext* context, const Expr& a, const Expr& b);
 Expr SimplifyProduct(ExprContext* context, absl::Span<const Expr> factors);
 Expr SimplifyPow(ExprContext* context, const Expr& base, const Expr& exponent);

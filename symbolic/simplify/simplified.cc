@@ -110,6 +110,7 @@ Expr Simplified(ExprContext* context, ExprKind kind, absl::Span<const Expr> oper
 Expr operator+(const Expr& a, const Expr& b) {
   if (a.is_const() && *a.AsInt() == 0 && b.type() != ExprType::kBool) return b;
   if (b.is_const() && *b.AsInt() == 0 && a.type() != ExprType::kBool) return a;
+  if (const std::optional<Expr> sum = SumOfPlainTerms(a, b)) return *sum;
   return Binary(ExprKind::kAdd, a, b);
 }
 Expr operator-(const Expr& a, const Expr& b) {
@@ -122,6 +123,7 @@ Expr operator-(const Expr& a) {
 Expr operator*(const Expr& a, const Expr& b) {
   if (a.is_const() && *a.AsInt() == 1 && b.type() != ExprType::kBool) return b;
   if (b.is_const() && *b.AsInt() == 1 && a.type() != ExprType::kBool) return a;
+  if (const std::optional<Expr> product = ScaledPlainTerm(a, b)) return *product;
   return Binary(ExprKind::kMul, a, b);
 }
 Expr operator/(const Expr& a, const Expr& b) { return Binary(ExprKind::kFloorDiv, a, b); }

@@ -1,0 +1,118 @@
+// Knowledge::Decide: conditions taken apart into comparisons, comparisons into proofs.
+
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "symbolic/cases.h"
+#include "symbolic/expr_node.h"
+#include "symbolic/knowledge.h"
+#include "symbolic/sampler.h"
+#include "symbolic/walk.h"
+
+namespace lathe::symbolic {
+namespace {
+
+Polynomial MinusOne(Polynomial p) {
+  p.overflow |= __builtin_sub_overflow(p.constant, 1, &p.constant);
+  return p;
+}
+
+std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
+  const Expr& a = e.operands()[0];
+  const Expr& b = e.operands()[1];
+  if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return std::nullopt;
+  const Polynomial p = Difference(b, a);
+  const Polynomial negated = Scaled(p, -1);
+  if (p.overflow || negated.overflow) return std::nullopt;
+  const Sampler::Outcomes seen = Sampler(k).Try(e);
+  const bool maybe_true = !seen.can_be_false, maybe_false = !seen.can_be_true;
+  switch (e.kind()) {
+    case ExprKind::kLe:
+      if (maybe_true && k.IsNonNegative(p)) return true;
+      if (maybe_false && k.IsNonNegative(MinusOne(negated))) return false;
+      return std::nullopt;
+    case ExprKind::kLt:
+      if (maybe_true && k.IsNonNegative(MinusOne(p))) return true;
+      if (maybe_false && k.IsNonNegative(negated)) return false;
+      return std::nullopt;
+    default: {
+      const bool equal = e.kind() == ExprKind::kEq;
+      if ((equal ? maybe_false : maybe_true) &&
+          (k.IsNonNegative(MinusOne(p)) || k.IsNonNegative(MinusOne(negated)))) {
+        return !equal;
+      }
+      if ((equal ? maybe_true : maybe_false) && k.IsNonNegative(p) && k.IsNonNegative(negated)) {
+        return equal;
+      }
+      return std::nullopt;
+    }
+  }
+}
+
+}  // namespace
+
+bool Knowledge::IsRemembered(const Expr& condition, std::optional<bool>& answer) const {
+  answer = std::nullopt;
+  const auto it = decided_memo_.find(condition);
+  if (it != decided_memo_.end()) answer = it->second;
+  return answer.has_value() || undecided_memo_.Find(condition, version_) != nullptr;
+}
+
+void Knowledge::Remember(const Expr& condition, std::optional<bool> answer) {
+  if (answer) {
+    decided_memo_.emplace(condition, *answer);
+  } else {
+    undecided_memo_.Store(condition, version_, true);
+  }
+}
+
+std::optional<bool> Knowledge::Decide(const Expr& condition) {
+  if (const std::optional<bool> known = condition.AsBool()) return known;
+  std::optional<bool> remembered;
+  if (IsRemembered(condition, remembered)) return remembered;
+  if (const std::optional<bool> by_bounds = ByBounds(condition)) return by_bounds;
+  Question question(*this);
+  const Expr simple = Simplify(condition);
+  question.AtLeast(kProofsOfOneQuestion / 4);
+  // Parts are decided after their own parts: a nested formula costs no stack.
+  absl::flat_hash_map<Expr, std::optional<bool>> done;
+  const auto is_done = [&](const Expr& e) {
+    return e.type() != ExprType::kBool || e.AsBool().has_value() || done.contains(e);
+  };
+  const auto answer = [&](const Expr& e) -> std::optional<bool> {
+    if (const std::optional<bool> known = e.AsBool()) return known;
+    const auto it = done.find(e);
+    return it == done.end() ? std::nullopt : it->second;
+  };
+  VisitOperandsFirst(simple, is_done, [&](const Expr& e) {
+    std::optional<bool> result;
+    if (const std::optional<bool> learnt = AsLearnt(e)) {
+      result = learnt;
+    } else if (e.kind() == ExprKind::kNot) {
+      if (const auto v = answer(e.operands()[0])) result = !*v;
+    } else if (e.kind() == ExprKind::kAnd || e.kind() == ExprKind::kOr) {
+      const bool neutral = e.kind() == ExprKind::kAnd;
+      result = neutral;
+      for (const Expr& o : e.operands()) {
+        const std::optional<bool> v = answer(o);
+        if (v && *v != neutral) {
+          result = !neutral;
+          break;
+        }
+        if (!v) result = std::nullopt;
+      }
+    } else if (e.kind() >= ExprKind::kEq && e.kind() <= ExprKind::kLe) {
+      if (!IsRemembered(e, result)) {
+        result = DecideComparison(*this, e);
+        Remember(e, result);
+      }
+    }
+    done[e] = result;
+  });
+  std::optional<bool> result = answer(simple);
+  if (!result) result = CaseAnalysis(*this).Decide(simple);
+  Remember(condition, result);
+  return result;
+}
+
+}  // namespace lathe::symbolic

@@ -52,6 +52,37 @@ Expr ElementsOf(const KernelSpec& spec, int buffer) {
   return most;
 }
 
+// How far ahead of its element a kernel that writes past the caches asks for what it reads: about
+// what arrives while one line is on its way. Streaming stores hold the processor's own prefetching
+// back.
+constexpr int64_t kAheadBytes = 2048;
+constexpr size_t kMostStreams = 4;
+
+bool Streams(const std::vector<std::string>& stream_bytes, const SpecStage& stage) {
+  for (const LoopOp& op : stage.body.ops) {
+    if (op.kind == OpKind::kStore && !stream_bytes[op.buffer].empty()) return true;
+  }
+  return false;
+}
+
+// The reads of a stage that maps elements one by one.
+std::vector<MemoryHints::Prefetch> AheadInMap(const KernelSpec& spec, int number,
+                                              const StagePlan& plan) {
+  std::vector<MemoryHints::Prefetch> result;
+  if (plan.shape != StageShape::kMap) return result;
+  const Expr axis = spec.axes[plan.vector_axis].symbol;
+  for (const LoopOp& op : spec.stages[number].body.ops) {
+    if (op.kind != OpKind::kLoad || op.mask != kNoValue) continue;
+    const DType dtype = spec.buffers[op.buffer].dtype;
+    if (!IsWholeBytes(dtype) || StrideAlong(op.index, axis) != Expr(1)) continue;
+    const Expr ahead = axis + kAheadBytes / (BitWidth(dtype) / 8);
+    result.push_back({number, op.buffer,
+                      symbolic::Substitute(op.index, {{axis, ahead}}, *axis.node()->context)});
+    if (result.size() == kMostStreams) break;
+  }
+  return result;
+}
+
 class Prefetcher {
  public:
   Prefetcher(const KernelSpec& spec, int vector_bytes) : spec_(spec) {
@@ -119,6 +150,13 @@ absl::StatusOr<MemoryHints> HintsFor(const KernelSpec& spec, int vector_bytes,
     LATHE_ASSIGN_OR_RETURN(hints.stream_bytes.back(), ExpressionText(bytes, names));
   }
   hints.prefetches = Prefetcher(spec, vector_bytes).Run();
+  for (size_t k = 0; k < spec.stages.size(); ++k) {
+    if (!Streams(hints.stream_bytes, spec.stages[k])) continue;
+    const StagePlan plan = PlanStage(spec, spec.stages[k], vector_bytes);
+    for (auto& ahead : AheadInMap(spec, static_cast<int>(k), plan)) {
+      hints.prefetches.push_back(std::move(ahead));
+    }
+  }
   return hints;
 }
 

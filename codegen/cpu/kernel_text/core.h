@@ -276,7 +276,7 @@ LATHE_INLINE void FlushStream() {
 }
 template <class T>
 LATHE_INLINE void Prefetch(const T* p) {
-  __builtin_prefetch(p, 0, 2);  // into the second level
+  __builtin_prefetch(p);
 }
 
 // ---- Bits.

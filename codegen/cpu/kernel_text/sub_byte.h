@@ -36,14 +36,18 @@ LATHE_INLINE V WrapLanes(V v) {
 }
 
 // Eight elements are a whole number of bytes: from a multiple of eight on, groups of eight lanes
-// are spread at once, in bytes or in words.
-template <int kWidth, bool kSigned, class D>
+// are spread at once, in bytes or in words. Nothing goes through memory: a load of what was just
+// stored in parts would wait for it.
+template <int kWidth, class D>
 inline constexpr bool kSpreads =
 #if defined(__BMI2__)
     (sizeof(TFromD<D>) == 1 && D::kLanes % 8 == 0) ||
 #endif
+#if defined(__AVX512F__)
+    (sizeof(TFromD<D>) == 4 && D::kLanes == 16 && kWidth <= 4) ||
+#endif
 #if defined(__AVX2__)
-    (sizeof(TFromD<D>) == 4 && D::kLanes % 8 == 0 && kWidth <= 4) ||
+    (sizeof(TFromD<D>) == 4 && D::kLanes == 8 && kWidth <= 4) ||
 #endif
     false;
 template <class T>
@@ -64,42 +68,49 @@ LATHE_INLINE uint64_t EightOf(const uint8_t* p) {
   }
   return 0;
 }
+
+#if defined(__BMI2__)
+template <int kWidth, int... kGroup>
+LATHE_INLINE auto SpreadBytes(const uint8_t* p, Ints<kGroup...>) {
+  constexpr uint64_t kEach = 0x0101010101010101u * ((1u << kWidth) - 1);
+  typedef uint64_t Groups __attribute__((vector_size(8 * sizeof...(kGroup))));
+  return Groups{__builtin_ia32_pdep_di(EightOf<kWidth>(p + kGroup * kWidth), kEach)...};
+}
+#endif
+// Each word of a group holds all of the group's bits.
+template <int kWidth, int kLanes>
+LATHE_INLINE auto GroupBits(const uint8_t* p) {
+  typedef uint32_t Words __attribute__((vector_size(4 * kLanes)));
+  if constexpr (kLanes == 8) {
+    return static_cast<uint32_t>(EightOf<kWidth>(p)) - Words{};
+  } else {
+    const uint64_t both =
+        kWidth == 4 ? ReadAs<uint64_t>(p) : EightOf<kWidth>(p) | EightOf<kWidth>(p + kWidth) << 32;
+    typedef uint64_t Pairs __attribute__((vector_size(4 * kLanes)));
+    return __builtin_shuffle((Words)Pairs{both}, Iota(FixedTag<uint32_t, kLanes>()) / 8);
+  }
+}
 template <int kWidth, bool kSigned, class D>
 LATHE_INLINE Vec<D> Spread(D, const uint8_t* p) {
-  Vec<D> v;
   if constexpr (sizeof(TFromD<D>) == 4) {
-    typedef uint32_t Words __attribute__((vector_size(sizeof(Vec<D>))));
-    typedef uint32_t Eight __attribute__((vector_size(32)));
-    Eight groups[D::kLanes / 8];
-    for (int g = 0; g < D::kLanes / 8; ++g) {
-      groups[g] = static_cast<uint32_t>(EightOf<kWidth>(p + g * kWidth)) - Eight{};
-    }
-    Words words;
-    __builtin_memcpy(&words, groups, sizeof words);
-    const Words place = Iota(FixedTag<uint32_t, D::kLanes>()) % 8 * kWidth;
-    if constexpr (kSigned) {
-      v = (Vec<D>)(words << (32 - kWidth - place)) >> (32 - kWidth);
-    } else {
-      v = (Vec<D>)((words >> place) & ((1u << kWidth) - 1));
-    }
-  } else {
-#if defined(__BMI2__)
-    constexpr uint64_t kEach = 0x0101010101010101u * ((1u << kWidth) - 1);
-    uint64_t groups[D::kLanes / 8];
-    for (int g = 0; g < D::kLanes / 8; ++g) {
-      groups[g] = __builtin_ia32_pdep_di(EightOf<kWidth>(p + g * kWidth), kEach);
-    }
-    __builtin_memcpy(&v, groups, sizeof v);
-    if constexpr (kSigned) v = WrapLanes<kWidth, true>(v);
-#endif
+    const auto words = GroupBits<kWidth, D::kLanes>(p);
+    const auto place = Iota(FixedTag<uint32_t, D::kLanes>()) % 8 * kWidth;
+    if constexpr (kSigned) return (Vec<D>)(words << (32 - kWidth - place)) >> (32 - kWidth);
+    return (Vec<D>)((words >> place) & ((1u << kWidth) - 1));
   }
-  return v;
+#if defined(__BMI2__)
+  if constexpr (sizeof(TFromD<D>) == 1) {
+    return WrapLanes<kWidth, kSigned>(
+        (Vec<D>)SpreadBytes<kWidth>(p, Ints<__integer_pack(D::kLanes / 8)...>()));
+  }
+#endif
+  return Vec<D>{};
 }
 
 // Elements k, k + 1... in lanes of one byte or more.
 template <int kWidth, bool kSigned, class D, class N>
 LATHE_INLINE Vec<D> LoadBitsN(D d, const uint8_t* p, int64_t k, N n) {
-  if constexpr (N::kFull && kSpreads<kWidth, kSigned, D>) {
+  if constexpr (N::kFull && kSpreads<kWidth, D>) {
     if (k % 8 == 0) return Spread<kWidth, kSigned>(d, p + static_cast<uint64_t>(k) / 8 * kWidth);
   }
   return FromLanes(d, n, [=](int l) { return LoadBits<kWidth, kSigned>(p, k + l); });

@@ -70,8 +70,7 @@ class Build {
         target_(target),
         options_(options),
         report_(report),
-        flags_(KernelFlags(target)),
-        flag_text_(FlagText(flags_, target)) {}
+        flag_text_(FlagText(KernelFlags(target, false), target)) {}
 
   absl::StatusOr<std::vector<KernelPointer>> Run() {
     result_.resize(specs_.size());
@@ -142,7 +141,10 @@ class Build {
       store_.emplace(std::move(store));
     }
     const cpu::Compiler compiler = compiler_.ok() ? *compiler_ : cpu::Compiler{"none", ""};
-    for (Pending& p : pending_) p.key = KernelCacheKey(p.emitted, compiler, flags_, target_);
+    for (Pending& p : pending_) {
+      const std::vector<std::string> flags = KernelFlags(target_, p.emitted.is_small);
+      p.key = KernelCacheKey(p.emitted, compiler, flags, target_);
+    }
     return absl::OkStatus();
   }
 
@@ -193,12 +195,18 @@ class Build {
     return p.emitted.code.size() + calls * kMathBytes;
   }
 
-  // As many units as compilers may run, evenly filled.
   std::vector<Unit> Divide() {
-    std::vector<Pending*> missing;
+    std::vector<Pending*> small, large;
     for (Pending& p : pending_) {
-      if (p.kernel == nullptr) missing.push_back(&p);
+      if (p.kernel == nullptr) (p.emitted.is_small ? small : large).push_back(&p);
     }
+    std::vector<Unit> units = Divide(std::move(large));  // these take longest
+    for (Unit& unit : Divide(std::move(small))) units.push_back(std::move(unit));
+    return units;
+  }
+
+  // As many units as compilers may run, evenly filled.
+  std::vector<Unit> Divide(std::vector<Pending*> missing) {
     const size_t jobs = std::max(options_.jobs, 1);
     const size_t count = std::max((missing.size() + kKernelsPerUnit - 1) / kKernelsPerUnit,
                                   std::min(missing.size(), jobs));
@@ -227,11 +235,12 @@ class Build {
     for (Unit& unit : units) {
       std::vector<cpu::EmittedKernel> kernels;
       for (const Pending* p : unit.kernels) kernels.push_back(p->emitted);
-      unit.task = {store_->FreshPath(".cc"), store_->FreshPath(".so")};
+      unit.task = {store_->FreshPath(".cc"), store_->FreshPath(".so"),
+                   KernelFlags(target_, kernels[0].is_small)};
       LATHE_RETURN_IF_ERROR(WriteFile(unit.task.source, cpu::TranslationUnit(kernels)));
       tasks.push_back(unit.task);
     }
-    const absl::Status status = cpu::RunCompiler(*compiler_, flags_, tasks, options_.jobs);
+    const absl::Status status = cpu::RunCompiler(*compiler_, tasks, options_.jobs);
     for (const cpu::CompileTask& task : tasks) unlink(task.source.c_str());
     if (!status.ok()) {
       for (const cpu::CompileTask& task : tasks) unlink(task.output.c_str());
@@ -263,7 +272,6 @@ class Build {
   const Target& target_;
   const NativeOptions& options_;
   NativeReport& report_;
-  const std::vector<std::string> flags_;
   const std::string flag_text_;
   std::vector<KernelPointer> result_;
   absl::flat_hash_map<std::string, KernelPointer> memory_;
@@ -274,8 +282,8 @@ class Build {
 
 }  // namespace
 
-std::vector<std::string> KernelFlags(const Target& target) {
-  std::vector<std::string> flags = cpu::CompilerFlags(target);
+std::vector<std::string> KernelFlags(const Target& target, bool is_small) {
+  std::vector<std::string> flags = cpu::CompilerFlags(target, is_small);
   // Without symbols a library does not hold the name of its source: equal code, equal bytes.
   flags.push_back("-s");
   return flags;

@@ -52,8 +52,8 @@ struct NativeReport {
 // compiler, and of the flags.
 std::string KernelCacheKey(const cpu::EmittedKernel& kernel, const cpu::Compiler& compiler,
                            const std::vector<std::string>& flags, const Target& target);
-// The compiler's flags for kernels of this target.
-std::vector<std::string> KernelFlags(const Target& target);
+// The compiler's flags for kernels of this target; `is_small` as in cpu::EmittedKernel.
+std::vector<std::string> KernelFlags(const Target& target, bool is_small = false);
 
 // Unimplemented for a spec that native code cannot express, NotFound without a compiler (and with
 // something to compile): the tile tier remains.

@@ -92,21 +92,21 @@ absl::StatusOr<Compiler> FindCompiler() {
   return compiler;
 }
 
-std::vector<std::string> CompilerFlags(const Target& target) {
+std::vector<std::string> CompilerFlags(const Target& target, bool fast) {
   std::vector<std::string> flags = {
-      "-x", "c++", "-std=c++20", "-O2", "-shared", "-fPIC", "-nostdlib", "-fno-exceptions",
-      "-fno-rtti", "-fvisibility=hidden", "-fno-asynchronous-unwind-tables",
+      "-x", "c++", "-std=c++20", fast ? "-O1" : "-O2", "-shared", "-fPIC", "-nostdlib",
+      "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fno-asynchronous-unwind-tables",
       // Vectors are explicit already; looking for more costs a fifth of the time.
       "-fno-tree-vectorize",
       // No contraction: tiers and widths would differ. Integers wrap, buffers may have any type.
       "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fwrapv",
-      "-fno-strict-aliasing", "-w"};
+      "-fno-strict-aliasing", "-w", "-Wno-psabi"};
   for (const std::string& feature : target.features) flags.push_back(absl::StrCat("-m", feature));
   return flags;
 }
 
-absl::Status RunCompiler(const Compiler& compiler, const std::vector<std::string>& flags,
-                         const std::vector<CompileTask>& tasks, int jobs) {
+absl::Status RunCompiler(const Compiler& compiler, const std::vector<CompileTask>& tasks,
+                         int jobs) {
   std::deque<std::pair<pid_t, const CompileTask*>> running;
   absl::Status status;
   const auto finish_one = [&] {
@@ -123,7 +123,7 @@ absl::Status RunCompiler(const Compiler& compiler, const std::vector<std::string
     if (static_cast<int>(running.size()) >= std::max(jobs, 1)) finish_one();
     if (!status.ok()) break;
     std::vector<std::string> arguments = {compiler.path};
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.insert(arguments.end(), task.flags.begin(), task.flags.end());
     arguments.insert(arguments.end(), {task.source, "-o", task.output});
     absl::StatusOr<pid_t> pid = Spawn(arguments, absl::StrCat(task.output, ".log"));
     if (!pid.ok()) {

@@ -8,6 +8,7 @@
 #include "codegen/cpu/memory_hints.h"
 #include "codegen/cpu/stage_emitter.h"
 #include "codegen/cpu/stage_plan.h"
+#include "codegen/cpu/stage_work.h"
 #include "dtypes/base/status.h"
 
 namespace lathe::cpu {
@@ -25,6 +26,7 @@ class KernelEmitter {
   absl::StatusOr<EmittedKernel> Emit() {
     EmittedKernel kernel;
     kernel.name = KernelName(spec_);
+    kernel.is_small = IsSmall(spec_);
     LATHE_ASSIGN_OR_RETURN(std::string sizes, Sizes());
     LATHE_ASSIGN_OR_RETURN(hints_, HintsFor(spec_, target_.vector_bytes, names_));
     LATHE_ASSIGN_OR_RETURN(std::string stages, Stages(kernel.parts));

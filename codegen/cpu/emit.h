@@ -25,6 +25,7 @@ struct EmittedKernel {
   std::string name;  // KernelName(spec)
   std::string code;
   HeaderParts parts;
+  bool is_small = false;  // little to do: compile it fast
 };
 
 std::string KernelName(const KernelSpec& spec);  // "k_" + 16 hex digits of StructuralHash

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "codegen/cpu/stage_plan.h"
+#include "codegen/cpu/stage_work.h"
 #include "dtypes/base/status.h"
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
@@ -40,12 +41,7 @@ Expr ElementsOf(const KernelSpec& spec, int buffer) {
     for (const LoopOp& op : stage.body.ops) {
       if (op.kind != OpKind::kStore || op.buffer != buffer) continue;
       Expr count = 1;
-      for (int axis : spec.outer) count = count * spec.axes[axis].extent;
-      for (int axis : stage.axes) {
-        if (std::find(spec.outer.begin(), spec.outer.end(), axis) == spec.outer.end()) {
-          count = count * spec.axes[axis].extent;
-        }
-      }
+      for (int axis : AxesAround(spec, stage)) count = count * spec.axes[axis].extent;
       most = count;
     }
   }

@@ -207,8 +207,13 @@ absl::Status OpEmitter::Logic(int id, const Scope& scope) {
   const LoopOp& o = op(id);
   const std::string pattern = LogicPattern(o.kind);
   if (pattern.empty()) return Internal("kernel: ", OpKindName(o.kind), " of bool");
-  int bytes = 1;
-  for (int32_t operand : o.operands) bytes = std::max(bytes, MaskBytes(operand));
+  // What is the same in all lanes fits itself to what is not.
+  int bytes = 0, alike = 1;
+  for (int32_t operand : o.operands) {
+    int& most = plan_.varies[operand] ? bytes : alike;
+    most = std::max(most, MaskBytes(operand));
+  }
+  if (bytes == 0) bytes = alike;
   if (IsIntegerDivision(o.kind, DType::kBool)) {
     const std::string zero = absl::StrCat("hn::Not(", MaskAs(o.operands[1], bytes), ")");
     ReturnIfAny(id, Failing(o, zero, bytes, scope), -2, Operand(o, 0));

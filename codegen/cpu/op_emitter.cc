@@ -415,6 +415,21 @@ absl::Status OpEmitter::Write(int id, const std::string& pointer, DType dtype, c
   return absl::OkStatus();
 }
 
+// An index that is the same in all lanes, as a number.
+absl::Status OpEmitter::IndirectOnce(int id, const std::string& size) {
+  const LoopOp& o = op(id);
+  const std::string i = absl::StrCat("i", id), w = absl::StrCat("w", id), t = absl::StrCat("t", id);
+  const std::string mask = o.mask == kNoValue ? "" : absl::StrCat(V(o.mask), "[0]");
+  Line(absl::StrCat("const int64_t ", i, " = ", Operand(o, 0), "[0];"));
+  Line(absl::StrCat("const int64_t ", w, " = ", i, " < 0 ? ", i, " + ", size, " : ", i, ";"));
+  Line(absl::StrCat("if (__builtin_expect(", mask, mask.empty() ? "" : " && ", "(", w, " < 0 || ",
+                    w, " >= ", size, "), 0)) return hn::FailWith(args, -1, ", i, ");"));
+  Line(absl::StrCat("const int64_t ", t, " = ", mask, mask.empty() ? "" : " ? ", w,
+                    mask.empty() ? "" : " : 0", ";"));
+  names_[o.symbol] = t;
+  return Define(id, absl::StrCat("hn::Set(", Tag(DType::kI64), ", ", t, ")"));
+}
+
 absl::Status OpEmitter::Indirect(int id, const Scope& scope) {
   const LoopOp& o = op(id);
   LATHE_ASSIGN_OR_RETURN(Address size, AddressOf(o.index, scope));
@@ -422,6 +437,7 @@ absl::Status OpEmitter::Indirect(int id, const Scope& scope) {
     return Unimplemented("kernels check an index against a size that varies along the vector");
   }
   const std::string tag = Tag(DType::kI64), v = Operand(o, 0);
+  if (!plan_.varies[id]) return IndirectOnce(id, size.first);
   const std::string w = absl::StrCat("w", id),
                     bound = absl::StrCat("hn::Set(", tag, ", ", size.first, ")");
   Line(absl::StrCat("const auto ", w, " = hn::IfThenElse(hn::Lt(", v, ", hn::Zero(", tag, ")), ",

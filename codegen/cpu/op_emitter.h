@@ -88,6 +88,7 @@ class OpEmitter {
   absl::Status Write(int id, const std::string& pointer, DType dtype, const Address& at,
                      const Scope& scope);
   absl::Status Indirect(int id, const Scope& scope);
+  absl::Status IndirectOnce(int id, const std::string& size);
   absl::Status Check(int id, const Scope& scope);
   absl::Status Cast(int id, const Scope& scope);
   absl::StatusOr<std::string> PackedWords(int id, const Scope& scope);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "codegen/cpu/stage_work.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
 
@@ -47,15 +48,9 @@ constexpr int kHeavierWeight = 12;
 constexpr double kMuch = 1 << 22;  // elements
 
 bool IsWorthCopies(const KernelSpec& spec, const SpecStage& stage, const StagePlan& plan) {
-  double elements = 1;
-  const auto count = [&](int axis) {
-    elements *= static_cast<double>(spec.axes[axis].extent.AsInt().value_or(1));
-  };
-  for (int axis : spec.outer) count(axis);
-  for (int axis : stage.axes) {
-    if (std::find(spec.outer.begin(), spec.outer.end(), axis) == spec.outer.end()) count(axis);
-  }
-  return plan.weight <= (elements >= kMuch ? kHeavierWeight : kLightWeight);
+  if (IsSmall(spec)) return false;
+  const bool much = ExpectedElements(spec, stage) >= kMuch;
+  return plan.weight <= (much ? kHeavierWeight : kLightWeight);
 }
 
 }  // namespace

@@ -853,6 +853,11 @@ LATHE_INLINE MaskOf<V> SignBit(V a) {
 }
 
 // ---- Errors.
+__attribute__((noinline, cold)) static int32_t FailWith(const LatheKernelArgs* args, int32_t code,
+                                                        int64_t value) {
+  if (args->error) args->error->value = value;
+  return code;
+}
 template <class V, class M>
 __attribute__((noinline, cold)) static int32_t FailWith(const LatheKernelArgs* args, int32_t code,
                                                         V value, M bad) {

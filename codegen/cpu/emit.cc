@@ -10,6 +10,7 @@
 #include "codegen/cpu/stage_plan.h"
 #include "codegen/cpu/stage_work.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/lift_offsets.h"
 
 namespace lathe::cpu {
 namespace {
@@ -162,7 +163,7 @@ class KernelEmitter {
 }  // namespace
 
 std::string KernelName(const KernelSpec& spec) {
-  return absl::StrFormat("k_%016x", StructuralHash(spec));
+  return NameOfSpec(spec);
 }
 
 absl::StatusOr<EmittedKernel> EmitKernel(const KernelSpec& spec, const Target& target) {

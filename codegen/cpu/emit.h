@@ -28,7 +28,7 @@ struct EmittedKernel {
   bool is_small = false;  // little to do: compile it fast
 };
 
-std::string KernelName(const KernelSpec& spec);  // "k_" + 16 hex digits of StructuralHash
+std::string KernelName(const KernelSpec& spec);  // NameOfSpec
 
 // Unimplemented for what kernels do not compute. The spec is verified.
 absl::StatusOr<EmittedKernel> EmitKernel(const KernelSpec& spec, const Target& target);

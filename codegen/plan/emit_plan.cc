@@ -11,6 +11,7 @@
 #include "codegen/plan/register_file.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/lift_offsets.h"
 #include "ir/ops/op_row.h"
 #include "symbolic/evaluate.h"
 
@@ -38,6 +39,7 @@ int32_t KernelIndex(Tables& tables, const KernelSpec& spec) {
     }
     tables.out.plan.kernels.push_back(std::move(kernel));
     tables.out.kernels.push_back(spec);
+    LiftOffsets(tables.out.kernels.back());
   }
   return it->second;
 }
@@ -405,6 +407,8 @@ class PlanEmitter {
   absl::StatusOr<LaunchStep> LaunchOf(const ScheduledKernel& kernel) {
     LaunchStep launch;
     launch.kernel = KernelIndex(tables_, kernel.spec);
+    KernelSpec lifted = kernel.spec;
+    launch.offsets = LiftOffsets(lifted);
     for (Value* value : kernel.buffers) {
       if (!slots_.contains(value)) {
         LATHE_RETURN_IF_ERROR(NewBuffer(value).status());

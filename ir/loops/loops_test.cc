@@ -2,9 +2,11 @@
 #include <limits>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "dtypes/small_float.h"
 #include "gtest/gtest.h"
 #include "ir/loops/kernel_spec.h"
+#include "ir/loops/lift_offsets.h"
 #include "ir/loops/recorder.h"
 #include "ir/loops/spec_evaluator.h"
 #include "ir/loops/stage_phases.h"
@@ -199,6 +201,42 @@ TEST(KernelSpec, HashCountsPositionsNotNames) {
   changed = spec;
   changed.name = "k2";
   EXPECT_EQ(StructuralHash(changed), StructuralHash(spec));
+}
+
+// Two steps of an unrolled loop: other rows of b0 and b2, the same kernel.
+std::string StepOfLoop(int in, int out) {
+  return absl::StrCat(R"(kernel k() {
+  buffer b0: in f32 align 1
+  buffer b1: in u4 align 1
+  buffer b2: out f32 align 1
+  axis i0: parallel 3
+  axis i1: parallel 24
+  outer [i0] grain 1
+  stage [i1] {
+    %0 = load b0[72*i0 + i1 + )",
+                      in, R"(] : f32
+    %1 = load b0[72*i0 + i1 + )",
+                      in + 24, R"(] : f32
+    %2 = load b1[i1 + 8] : u4
+    %3 = cast %2 : f32
+    %4 = add %0, %1 : f32
+    %5 = add %4, %3 : f32
+    store b2[24*i0 + i1 + )",
+                      out, R"(], %5
+  }
+})");
+}
+
+TEST(LiftOffsets, KernelsThatDifferInWhereTheyReadAreOne) {
+  ExprContext context;
+  KernelSpec first = Parsed(StepOfLoop(216, 0), context);
+  KernelSpec second = Parsed(StepOfLoop(432, 72), context);
+  EXPECT_NE(StructuralHash(first), StructuralHash(second));
+  // Sub-byte elements keep theirs; the smallest of a buffer's goes.
+  EXPECT_EQ(LiftOffsets(first), (std::vector<int64_t>{216, 0, 0}));
+  EXPECT_EQ(LiftOffsets(second), (std::vector<int64_t>{432, 0, 72}));
+  EXPECT_EQ(NameOfSpec(first), NameOfSpec(second));
+  EXPECT_EQ(first.stages[0].body.ops[0].index, second.stages[0].body.ops[0].index);
 }
 
 TEST(KernelSpec, BadTextsNameThePlace) {

@@ -125,7 +125,7 @@ Plan FullPlan() {
   PlanInput n{.name = "n", .is_scalar = true, .scalar = 1};
   plan.inputs = {x, n};
   EvalStep eval{{{{SizeOp::kConst, 2, 0, 0, 0, -4096}, {SizeOp::kMul, 3, 0, 2, 0, 0}}}};
-  LaunchStep launch{0, {0, 1}, {0}, 3};
+  LaunchStep launch{0, {0, 1}, {0}, 3, {216, 0}};
   ExternStep gemm{.id = "gemm", .attributes = "a=1", .inputs = {0, -1}, .outputs = {1}};
   gemm.epilogues = {launch};
   Plan sub;
@@ -256,6 +256,14 @@ TEST(Plan, ValidationNamesTheFault) {
   EXPECT_NE(message([](Plan& p) {
               std::get<LaunchStep>(p.steps[5]).kernel = 4;
             }).find("step 5: kernel 4"),
+            std::string::npos);
+  EXPECT_NE(message([](Plan& p) {
+              std::get<LaunchStep>(p.steps[5]).offsets = {1};
+            }).find("2 buffers and 1 offsets"),
+            std::string::npos);
+  EXPECT_NE(message([](Plan& p) {
+              std::get<LaunchStep>(p.steps[5]).offsets = {-1, 0};
+            }).find("offset -1"),
             std::string::npos);
   EXPECT_NE(message([](Plan& p) { std::swap(p.steps[1], p.steps[3]); }).find("before it is set"),
             std::string::npos);

@@ -84,6 +84,7 @@ struct LaunchStep {
   std::vector<TensorSlot> buffers = {};  // the spec's buffers in order
   std::vector<Register> scalars = {};    // the spec's symbols in order
   Register extent = -1;                  // of axis 0
+  std::vector<int64_t> offsets = {};     // elements past each buffer's first; none: all 0
 };
 // A precompiled function; `attributes` is its own text ("key=value;..."), parsed once at load.
 struct ExternStep {
@@ -172,7 +173,7 @@ struct PlanKernel {
 };
 
 struct Plan {
-  static constexpr int32_t kVersion = 1;
+  static constexpr int32_t kVersion = 2;
   std::vector<PlanInput> inputs = {};
   int32_t register_count = 0;
   int32_t storage_count = 0;

@@ -40,7 +40,7 @@ void Fields(A& a, ViewStep& v) {
 }
 template <typename A>
 void Fields(A& a, LaunchStep& v) {
-  a(v.kernel, v.buffers, v.scalars, v.extent);
+  a(v.kernel, v.buffers, v.scalars, v.extent, v.offsets);
 }
 template <typename A>
 void Fields(A& a, ExternStep& v) {

@@ -1,5 +1,6 @@
 // A Plan for reading. Registers print as r4, storages as m4, tensors as t4.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -102,7 +103,10 @@ class Printer {
   }
   std::string Launch(const LaunchStep& s) const {
     const auto k = static_cast<size_t>(s.kernel);
+    const bool plain =
+        std::all_of(s.offsets.begin(), s.offsets.end(), [](int64_t offset) { return offset == 0; });
     return absl::StrCat(k < root_.kernels.size() ? root_.kernels[k].name : "?", Tensors(s.buffers),
+                        plain ? "" : absl::StrCat(" + (", absl::StrJoin(s.offsets, ", "), ")"),
                         " scalars ", Registers(s.scalars), " extent r", s.extent);
   }
   void Step(const LaunchStep& s) { Line("launch ", Launch(s)); }

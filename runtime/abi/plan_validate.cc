@@ -16,6 +16,7 @@ namespace {
 // Far above any real program, far below what a false count could ask of memory.
 constexpr int32_t kMaxSlots = 1 << 24;
 constexpr size_t kMaxRank = 64;
+constexpr int64_t kMostOffset = int64_t{1} << 48;  // elements
 
 constexpr int kMaxNesting = 64;
 
@@ -160,6 +161,12 @@ class Checker {
   void Check(const LaunchStep& s) {
     In(s.kernel, root_.kernels.size(), "kernel");
     ReadsAll(s.buffers);
+    if (!s.offsets.empty() && s.offsets.size() != s.buffers.size()) {
+      Complain("a launch of ", s.buffers.size(), " buffers and ", s.offsets.size(), " offsets");
+    }
+    for (int64_t offset : s.offsets) {
+      if (offset < 0 || offset > kMostOffset) Complain("offset ", offset, " of a launch");
+    }
     Regs(s.scalars);
     Reg(s.extent);
   }

@@ -39,7 +39,10 @@ Launch::Ready Launch::Gather(Frame& frame) const {
   LaunchArguments& arguments = frame.launches[place_];
   arguments.buffers.resize(step_.buffers.size());
   for (size_t k = 0; k < step_.buffers.size(); ++k) {
-    arguments.buffers[k] = frame.SlotAt(step_.buffers[k]).data;
+    const Slot& slot = frame.SlotAt(step_.buffers[k]);
+    const int64_t offset = step_.offsets.empty() ? 0 : step_.offsets[k];
+    arguments.buffers[k] =
+        slot.data == nullptr ? nullptr : slot.data + offset * BitWidth(slot.dtype) / 8;
   }
   arguments.scalars.resize(step_.scalars.size());
   for (size_t k = 0; k < step_.scalars.size(); ++k) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "ir/loops/affine_index.h"
+#include "ir/loops/lift_offsets.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
@@ -158,7 +159,9 @@ void FinishSpec(KernelSpec& spec, const ShapeEnv& shapes) {
     per_index = std::min<int64_t>(per_index, 1 << 30);
   }
   if (spec.grain == 1) spec.grain = std::max<int64_t>(kElementsPerTask / per_index, 1);
-  spec.name = absl::StrCat("k_", absl::Hex(StructuralHash(spec), absl::kZeroPad16));
+  KernelSpec lifted = spec;
+  LiftOffsets(lifted);
+  spec.name = NameOfSpec(lifted);
 }
 
 }  // namespace lathe

@@ -1,0 +1,198 @@
+// The functions of kernel_text, lane by lane, against C++'s own on scalars. Compiled once with the
+// machine's instructions and once without: LATHE_CASES names the function.
+
+// The texts declare the integer types themselves, as <cstdint> does; the kernels' flags apply.
+#include "codegen/cpu/kernel_text_cases.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "codegen/cpu/kernel_text/core.h"
+#include "codegen/cpu/kernel_text/integers.h"
+#include "codegen/cpu/kernel_text/sub_byte.h"
+
+namespace lathe::cpu {
+namespace {
+
+class Random {
+ public:
+  uint64_t Bits() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return state_ ^ (state_ >> 29);
+  }
+  // Small and large numbers, their signs, and bits that mean NaN or infinity.
+  template <class T>
+  T Value() {
+    const uint64_t bits = Bits() >> (Bits() % 60);
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    if (hn::kIsFloat<T> && Bits() % 3 == 0) value = static_cast<T>(static_cast<int64_t>(bits)) / 8;
+    return value;
+  }
+  template <class V>
+  V Vector() {
+    V v;
+    for (int l = 0; l < hn::kLanesOf<V>; ++l) v[l] = Value<hn::LaneOf<V>>();
+    return v;
+  }
+
+ private:
+  uint64_t state_ = 1;
+};
+
+template <class T>
+bool SameBits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b);
+}
+
+std::string faults;
+
+template <class T, class Vector, class Scalar>
+void Expect(const char* name, Vector vector, Scalar scalar) {
+  typedef typename hn::VecOf<T, 64 / sizeof(T)>::type Wide;
+  typedef typename hn::VecOf<T, 16 / sizeof(T)>::type Narrow;
+  Random random;
+  const auto check = [&](auto a, auto b, auto c) {
+    const auto result = vector(a, b, c);
+    for (int l = 0; l < hn::kLanesOf<decltype(a)>; ++l) {
+      if (!SameBits<T>(result[l], scalar(T(a[l]), T(b[l]), T(c[l])))) {
+        faults += std::string(name) + " of " + std::to_string(a[l]) + ", " + std::to_string(b[l]) +
+                  " in " + std::to_string(sizeof a) + " bytes\n";
+        return;
+      }
+    }
+  };
+  for (int k = 0; k < 2000; ++k) {
+    check(random.Vector<Wide>(), random.Vector<Wide>(), random.Vector<Wide>());
+    check(random.Vector<Narrow>(), random.Vector<Narrow>(), random.Vector<Narrow>());
+  }
+}
+
+template <class T>
+void Floats() {
+#define LATHE_EXPECT(name, vector, scalar)                                    \
+  Expect<T>(                                                                  \
+      #name, [](auto a, auto b, auto c) { return (void)b, (void)c, vector; }, \
+      [](T a, T b, T c) -> T { return (void)b, (void)c, scalar; })
+  LATHE_EXPECT(Sqrt, hn::Sqrt(a), std::sqrt(a));
+  LATHE_EXPECT(Round, hn::Round(a), std::nearbyint(a));
+  LATHE_EXPECT(Floor, hn::Floor(a), std::floor(a));
+  LATHE_EXPECT(Ceil, hn::Ceil(a), std::ceil(a));
+  LATHE_EXPECT(Trunc, hn::Trunc(a), std::trunc(a));
+  LATHE_EXPECT(Abs, hn::Abs(a), std::fabs(a));
+  LATHE_EXPECT(Neg, hn::Neg(a), -a);
+  LATHE_EXPECT(CopySign, hn::CopySign(a, b), std::copysign(a, b));
+  LATHE_EXPECT(MulAdd, hn::MulAdd(a, b, c), std::fma(a, b, c));
+  LATHE_EXPECT(MulSub, hn::MulSub(a, b, c), std::fma(a, b, -c));
+  LATHE_EXPECT(NegMulAdd, hn::NegMulAdd(a, b, c), std::fma(-a, b, c));
+  LATHE_EXPECT(Max, hn::Max(a, b), a > b ? a : b);
+  LATHE_EXPECT(Min, hn::Min(a, b), a < b ? a : b);
+  LATHE_EXPECT(Maximum, hn::Maximum(a, b), a != a ? a : a > b ? a : b);
+  LATHE_EXPECT(Minimum, hn::Minimum(a, b), a != a ? a : a < b ? a : b);
+  LATHE_EXPECT(Fmax, hn::Fmax(a, b), b != b ? a : a > b ? a : b);
+  LATHE_EXPECT(Fmin, hn::Fmin(a, b), b != b ? a : a < b ? a : b);
+  LATHE_EXPECT(Sign, hn::Sign(a), a > 0 ? T(1) : a < 0 ? T(-1) : T(0));
+#undef LATHE_EXPECT
+}
+
+template <class From, class To, int kLanes>
+void Resizes() {
+  typedef typename hn::VecOf<From, kLanes>::type Source;
+  typedef typename hn::VecOf<To, kLanes>::type Target;
+  Random random;
+  for (int k = 0; k < 200; ++k) {
+    const Source v = random.Vector<Source>();
+    const Target resized = hn::Resize<Target>(v);
+    for (int l = 0; l < kLanes; ++l) {
+      if (resized[l] == static_cast<To>(v[l])) continue;
+      faults += "Resize of " + std::to_string(v[l]) + " from " + std::to_string(sizeof(From)) +
+                " to " + std::to_string(sizeof(To)) + " bytes in " + std::to_string(kLanes) +
+                " lanes\n";
+      return;
+    }
+  }
+}
+template <class From, int kLanes>
+void ResizesFrom() {
+  Resizes<From, int8_t, kLanes>();
+  Resizes<From, uint8_t, kLanes>();
+  Resizes<From, int16_t, kLanes>();
+  Resizes<From, uint16_t, kLanes>();
+  Resizes<From, int32_t, kLanes>();
+  Resizes<From, uint32_t, kLanes>();
+  Resizes<From, int64_t, kLanes>();
+  Resizes<From, uint64_t, kLanes>();
+}
+template <int kLanes>
+void ResizesOf() {
+  ResizesFrom<int8_t, kLanes>();
+  ResizesFrom<uint8_t, kLanes>();
+  ResizesFrom<int16_t, kLanes>();
+  ResizesFrom<uint16_t, kLanes>();
+  ResizesFrom<int32_t, kLanes>();
+  ResizesFrom<uint32_t, kLanes>();
+  ResizesFrom<int64_t, kLanes>();
+  ResizesFrom<uint64_t, kLanes>();
+}
+
+template <int kWidth, bool kSigned, class T, int kLanes>
+void Packed() {
+  Random random;
+  uint8_t bytes[512];
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.Bits());
+  const hn::FixedTag<T, kLanes> d;
+  for (int64_t first = 0; first < 64; ++first) {
+    const auto all = hn::LoadBitsN<kWidth, kSigned>(d, bytes, first, hn::Full());
+    const auto some = hn::LoadBitsN<kWidth, kSigned>(d, bytes, first, hn::Part{kLanes - 1});
+    for (int l = 0; l < kLanes; ++l) {
+      // Bit by bit.
+      int64_t value = 0;
+      for (int b = 0; b < kWidth; ++b) {
+        const int64_t at = (first + l) * kWidth + b;
+        value |= static_cast<int64_t>(bytes[at / 8] >> (at % 8) & 1) << b;
+      }
+      if (kSigned && (value >> (kWidth - 1)) != 0) value -= int64_t{1} << kWidth;
+      const T expected = static_cast<T>(value);
+      if (all[l] == expected && (l == kLanes - 1 || some[l] == expected)) continue;
+      faults += "LoadBitsN of " + std::to_string(kWidth) + " bits in " + std::to_string(kLanes) +
+                " lanes of " + std::to_string(sizeof(T)) + " bytes from " + std::to_string(first) +
+                "\n";
+      return;
+    }
+  }
+}
+template <int kWidth>
+void PackedOf() {
+  Packed<kWidth, false, uint8_t, 8>();
+  Packed<kWidth, true, int8_t, 8>();
+  Packed<kWidth, false, uint8_t, 32>();
+  Packed<kWidth, true, int8_t, 64>();
+  Packed<kWidth, false, int32_t, 4>();
+  Packed<kWidth, false, int32_t, 8>();
+  Packed<kWidth, true, int32_t, 8>();
+  Packed<kWidth, false, int32_t, 16>();
+  Packed<kWidth, true, int32_t, 16>();
+}
+
+}  // namespace
+
+std::string LATHE_CASES() {
+  faults.clear();
+  Floats<float>();
+  Floats<double>();
+  ResizesOf<4>();
+  ResizesOf<8>();
+  ResizesOf<16>();
+  PackedOf<1>();
+  PackedOf<2>();
+  PackedOf<3>();
+  PackedOf<4>();
+  PackedOf<5>();
+  PackedOf<6>();
+  PackedOf<7>();
+  return faults;
+}
+
+}  // namespace lathe::cpu

@@ -44,6 +44,16 @@ TEST(Schema, ReadsEveryKindOfArgument) {
   EXPECT_EQ(schema->returns[2].type, Type::kTensorList);
 }
 
+TEST(Schema, EveryResultOfAListAliases) {
+  absl::StatusOr<Schema> schema =
+      ParseSchema("aten::split.Tensor(Tensor(a) self, SymInt split_size) -> Tensor(a)[]");
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  for (int k : {0, 1, 7}) EXPECT_EQ(schema->AliasedArgument(k), 0);
+  absl::StatusOr<Schema> one = ParseSchema("aten::view(Tensor(a) self) -> Tensor(a)");
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(one->AliasedArgument(1), -1);
+}
+
 TEST(Schema, RefusesWithTheColumn) {
   for (const char* text : {"", "aten::f", "aten::f(Tensor self", "aten::f(Tensor self) Tensor",
                            "aten::f(int x=huh) -> Tensor", "aten::f(Tensor) -> Tensor",

@@ -273,8 +273,11 @@ class SchemaParser {
 absl::StatusOr<Schema> ParseSchema(absl::string_view text) { return SchemaParser(text).Parse(); }
 
 int Schema::AliasedArgument(int k) const {
-  const std::string& alias = returns[k].alias;
-  if (alias.empty()) return -1;
+  // The results of one list are all of its kind: split's are views of its argument.
+  const bool is_list = returns.size() == 1 && returns[0].type == SchemaArgument::Type::kTensorList;
+  const size_t at = is_list ? 0 : static_cast<size_t>(k);
+  if (at >= returns.size() || returns[at].alias.empty()) return -1;
+  const std::string& alias = returns[at].alias;
   for (size_t i = 0; i < alias_marks.size(); ++i) {
     if (alias_marks[i] == alias) return static_cast<int>(i);
   }

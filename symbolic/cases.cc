@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "symbolic/evaluate.h"
+#include "symbolic/replace_operation.h"
 #include "symbolic/sampler.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/walk.h"
@@ -39,6 +40,9 @@ std::optional<bool> CaseAnalysis::Decide(const Expr& condition) const {
   if (k_.case_depth_ >= kDeepest || k_.truths_.size() > 2 * kMostFacts) return std::nullopt;
   if (condition.kind() == ExprKind::kAnd && Contradict(condition.operands(), false)) return false;
   if (condition.kind() == ExprKind::kOr && Contradict(condition.operands(), true)) return true;
+  if (condition.kind() >= ExprKind::kEq && condition.kind() <= ExprKind::kLe) {
+    if (const std::optional<bool> answer = ByContradiction(condition)) return answer;
+  }
   size_t tried = 0;
   for (size_t i = k_.disjunctions_.size(); i-- > 0 && tried < kMostDisjunctions;) {
     const Expr& fact = k_.disjunctions_[i];
@@ -46,6 +50,7 @@ std::optional<bool> CaseAnalysis::Decide(const Expr& condition) const {
     ++tried;
     if (const std::optional<bool> answer = BySidesOf(fact, condition)) return answer;
   }
+  if (const std::optional<bool> answer = ByChoices(condition)) return answer;
   return k_.case_depth_ == 0 ? ByRemainders(condition) : std::nullopt;
 }
 
@@ -56,9 +61,21 @@ bool CaseAnalysis::Contradict(absl::Span<const Expr> parts, bool negated) const 
   for (const Expr& part : parts) {
     const Expr e = together.Simplify(negated ? Not(part) : part);
     if (e.IsOverflow()) return false;
-    if (together.Decide(e) == false || !together.Learn(e)) return true;
+    if (parts.size() > 1 && together.Decide(e) == false) return true;
+    if (!together.Learn(e)) return true;
   }
   return false;
+}
+
+std::optional<bool> CaseAnalysis::ByContradiction(const Expr& condition) const {
+  if (k_.case_depth_ > 0 || k_.learnt_.empty() || k_.learnt_.size() > kMostFactsToRepeat) {
+    return std::nullopt;
+  }
+  Knowledge other = k_;
+  const Sampler::Outcomes seen = Sampler(other).Try(condition);
+  if (!seen.can_be_true && Contradict({condition}, false)) return false;
+  if (!seen.can_be_false && Contradict({condition}, true)) return true;
+  return std::nullopt;
 }
 
 std::optional<bool> CaseAnalysis::BySidesOf(const Expr& disjunction, const Expr& condition) const {
@@ -68,6 +85,67 @@ std::optional<bool> CaseAnalysis::BySidesOf(const Expr& disjunction, const Expr&
     ++other.case_depth_;
     if (!other.Learn(side)) continue;  // this side cannot be
     const std::optional<bool> answer = other.Decide(condition);
+    if (!answer || (common && *common != *answer)) return std::nullopt;
+    common = answer;
+  }
+  return common;
+}
+
+namespace {
+
+struct Alternative {
+  Expr condition;  // under which the operation
+  Expr value;      // is this
+};
+
+std::vector<Alternative> AlternativesOf(const Expr& choice) {
+  const absl::Span<const Expr> x = choice.operands();
+  switch (choice.kind()) {
+    case ExprKind::kAbs:
+      return {{Le(0, x[0]), x[0]}, {Lt(x[0], 0), -x[0]}};
+    case ExprKind::kWhere:
+      return {{x[0], x[1]}, {Not(x[0]), x[2]}};
+    case ExprKind::kMin:
+      if (x.size() == 2) return {{Le(x[0], x[1]), x[0]}, {Lt(x[1], x[0]), x[1]}};
+      return {};
+    case ExprKind::kMax:
+      if (x.size() == 2) return {{Le(x[1], x[0]), x[0]}, {Lt(x[0], x[1]), x[1]}};
+      return {};
+    default:
+      return {};
+  }
+}
+
+// An operation that is one of its operands and has none such inside.
+std::optional<Expr> InnermostChoice(const Expr& root) {
+  std::optional<Expr> found;
+  absl::flat_hash_set<Expr> seen;
+  const auto is_done = [&](const Expr& e) {
+    return found || e.operands().empty() || seen.contains(e);
+  };
+  VisitOperandsFirst(root, is_done, [&](const Expr& e) {
+    seen.insert(e);
+    if (!found && e.type() == ExprType::kInt && !AlternativesOf(e).empty()) found = e;
+  });
+  return found;
+}
+
+}  // namespace
+
+std::optional<bool> CaseAnalysis::ByChoices(const Expr& condition) const {
+  if (k_.learnt_.size() > kMostFactsToRepeat || HasMoreNodesThan(kMostSplitNodes, condition)) {
+    return std::nullopt;
+  }
+  const std::optional<Expr> choice = InnermostChoice(condition);
+  if (!choice) return std::nullopt;
+  std::optional<bool> common;
+  for (const Alternative& one : AlternativesOf(*choice)) {
+    Knowledge other = k_;
+    ++other.case_depth_;
+    if (other.Decide(one.condition) == false || !other.Learn(one.condition)) continue;
+    const Expr replaced = ReplaceOperation(k_.context_, condition, *choice, one.value);
+    if (replaced.IsOverflow()) return std::nullopt;
+    const std::optional<bool> answer = other.Decide(replaced);
     if (!answer || (common && *common != *answer)) return std::nullopt;
     common = answer;
   }

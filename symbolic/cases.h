@@ -22,6 +22,10 @@ class CaseAnalysis {
   // The parts of a conjunction contradict each other.
   bool Contradict(absl::Span<const Expr> parts, bool negated) const;
   std::optional<bool> BySidesOf(const Expr& disjunction, const Expr& condition) const;
+  // What it or its opposite would bring about cannot be.
+  std::optional<bool> ByContradiction(const Expr& condition) const;
+  // One case for each operand that an inner minimum, maximum, "where" or absolute value may be.
+  std::optional<bool> ByChoices(const Expr& condition) const;
   // "x*(x + 1) % 2 == 0": with x = 2*q and with x = 2*q + 1.
   std::optional<bool> ByRemainders(const Expr& condition) const;
 

@@ -176,8 +176,7 @@ int64_t Knowledge::DivisorOf(const Expr& root) {
   return of(root);
 }
 
-bool Knowledge::IsNeverZeroByRemainder(const Polynomial& p) {
-  int64_t modulus = 0;
+bool Knowledge::IsNeverZeroByRemainder(const Polynomial& p, int64_t modulus) {
   for (const Term& t : p.terms) {
     const Residue r = ResidueOf(t.monomial);
     const std::optional<int64_t> step =

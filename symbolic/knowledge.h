@@ -74,8 +74,9 @@ class Knowledge {
   int64_t DivisorOf(const Expr& e);
   Residue ResidueOf(const Expr& monomial) const;
   bool IsNonZero(const Expr& e);
-  // All values of p leave the same remainder, and it is not 0.
-  bool IsNeverZeroByRemainder(const Polynomial& p);
+  // All values of p leave the same remainder, and it is not 0; with `modulus`: of values that may
+  // differ by multiples of it.
+  bool IsNeverZeroByRemainder(const Polynomial& p, int64_t modulus = 0);
   std::optional<bool> Decide(const Expr& condition);
   std::optional<bool> ByBounds(const Expr& condition);  // without a search
   // It or its opposite was learnt as it stands.

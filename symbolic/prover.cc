@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -11,9 +12,9 @@
 #include "symbolic/knowledge.h"
 #include "symbolic/linear_system.h"
 #include "symbolic/monomial.h"
+#include "symbolic/replace_operation.h"
 #include "symbolic/sampler.h"
 #include "symbolic/simplify/checked.h"
-#include "symbolic/walk.h"
 
 namespace lathe::symbolic {
 namespace {
@@ -21,7 +22,8 @@ namespace {
 constexpr size_t kMostUnknowns = 20;
 constexpr size_t kMostConstraints = 64;
 constexpr size_t kMostFactsPerUnknown = 8;
-constexpr int kDeepestSplit = 2;
+constexpr int kDeepestSplit = 3;
+constexpr size_t kMostAlternatives = 4;  // of a condition "a or b"
 constexpr int kMostNewProducts = 6;
 constexpr int kMostQuotients = 3;  // that are multiplied out, one after another
 constexpr size_t kWidestSplit = 4;
@@ -40,24 +42,6 @@ Polynomial Single(const Expr& monomial, int64_t coefficient = 1) {
 }
 
 Polynomial Minus(const Polynomial& a, const Polynomial& b) { return AddScaled(a, b, -1); }
-
-// `e` with every occurrence of the operation `from` replaced.
-Expr ReplaceOperation(ExprContext* context, const Expr& root, const Expr& from, const Expr& to) {
-  absl::flat_hash_map<Expr, Expr> done = {{from, to}};
-  const auto is_done = [&](const Expr& e) { return e.operands().empty() || done.contains(e); };
-  VisitOperandsFirst(root, is_done, [&](const Expr& e) {
-    std::vector<Expr> operands;
-    bool changed = false;
-    for (const Expr& o : e.operands()) {
-      const auto it = done.find(o);
-      operands.push_back(it == done.end() ? o : it->second);
-      changed |= operands.back() != o;
-    }
-    done.emplace(e, changed ? context->Make(e.kind(), operands) : e);
-  });
-  const auto it = done.find(root);
-  return it == done.end() ? root : it->second;
-}
 
 }  // namespace
 
@@ -184,9 +168,28 @@ class Prover {
       case ExprKind::kMul:
       case ExprKind::kPow:
         return DescribeProduct(m);
+      case ExprKind::kBitAnd:
+      case ExprKind::kBitOr:
+      case ExprKind::kBitXor:
+        return DescribeBits(m, ToPolynomial(x[0]), ToPolynomial(x[1]));
       default:
         (void)r;
     }
+  }
+
+  // Bits never carry: x | y is at least each and x ^ y at most the sum, where both are >= 0.
+  void DescribeBits(const Expr& m, const Polynomial& x, const Polynomial& y) {
+    const bool x_ok = k_.RangeOf(x).lower >= 0, y_ok = k_.RangeOf(y).lower >= 0;
+    if (m.kind() == ExprKind::kBitAnd) {
+      if (x_ok) Require(Minus(x, Single(m)));
+      if (y_ok) Require(Minus(y, Single(m)));
+      return;
+    }
+    if (!x_ok || !y_ok) return;
+    Require(Minus(AddScaled(x, y, 1), Single(m)));
+    if (m.kind() != ExprKind::kBitOr) return;
+    Require(Minus(Single(m), x));
+    Require(Minus(Single(m), y));
   }
 
   Polynomial Times(const Polynomial& p, const Expr& q) {
@@ -309,7 +312,12 @@ class Prover {
         return holds(x[0], {inner}) && holds(-x[0], {Scaled(inner, -1)});
       }
       case ExprKind::kWhere:
-        return holds(x[1], Consequences(x[0])) && holds(x[2], Consequences(Not(x[0])));
+        for (const auto& [value, condition] : {std::pair(x[1], x[0]), std::pair(x[2], Not(x[0]))}) {
+          for (std::vector<Polynomial>& one : Alternatives(condition)) {
+            if (!holds(value, std::move(one))) return false;
+          }
+        }
+        return true;
       default: {
         const int64_t sign = choice->kind() == ExprKind::kMin ? 1 : -1;
         for (const Expr& chosen : x) {
@@ -325,19 +333,50 @@ class Prover {
     }
   }
 
-  static std::vector<Polynomial> Consequences(const Expr& condition) {
+  // One of these sets holds in full when `condition` does.
+  std::vector<std::vector<Polynomial>> Alternatives(const Expr& condition) {
+    const absl::Span<const Expr> parts = condition.operands();
+    std::vector<std::vector<Polynomial>> result;
+    if (condition.kind() == ExprKind::kOr && parts.size() <= kMostAlternatives) {
+      for (const Expr& part : parts) result.push_back(Consequences(part));
+      return result;
+    }
+    const bool none = condition.kind() == ExprKind::kNot && parts[0].kind() == ExprKind::kAnd &&
+                      parts[0].operands().size() <= kMostAlternatives;
+    if (none) {
+      for (const Expr& part : parts[0].operands()) result.push_back(Consequences(Not(part)));
+      return result;
+    }
+    return {Consequences(condition)};
+  }
+
+  std::vector<Polynomial> Consequences(const Expr& condition) {
+    const bool none =
+        condition.kind() == ExprKind::kNot && condition.operands()[0].kind() == ExprKind::kOr;
+    if (condition.kind() == ExprKind::kAnd || none) {
+      std::vector<Polynomial> all;
+      for (const Expr& part : none ? condition.operands()[0].operands() : condition.operands()) {
+        const std::vector<Polynomial> some = Consequences(none ? Not(part) : part);
+        all.insert(all.end(), some.begin(), some.end());
+      }
+      return all;
+    }
     if (condition.operands().size() != 2) return {};
     const Expr& a = condition.operands()[0];
     const Expr& b = condition.operands()[1];
     if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return {};
-    const Polynomial p = Difference(b, a);
+    const Polynomial p = Difference(b, a), negated = Scaled(p, -1), one = Constant(1);
     switch (condition.kind()) {
       case ExprKind::kEq:
-        return {p, Scaled(p, -1)};
+        return {p, negated};
       case ExprKind::kLt:
-        return {Minus(p, Constant(1))};
+        return {Minus(p, one)};
       case ExprKind::kLe:
         return {p};
+      case ExprKind::kNe:  // not 0, and on one side of it
+        if (k_.RangeOf(p).lower >= 0) return {Minus(p, one)};
+        if (k_.RangeOf(p).upper <= 0) return {Minus(negated, one)};
+        return {};
       default:
         return {};
     }

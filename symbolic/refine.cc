@@ -338,8 +338,18 @@ class Refiner {
     const Range zero = {0, 0};
     const Range truth = RangeOfOperation(e.kind(), {zero, k_.RangeOf(p)});
     if (const auto v = OnlyValue(truth)) return Expr::Bool(*v != 0);
-    if (equality && k_.IsNeverZeroByRemainder(p)) return Expr::Bool(e.kind() == ExprKind::kNe);
-    return e;
+    const bool never = equality && (k_.IsNeverZeroByRemainder(p) || IsNeverThatRemainder(p));
+    return never ? Expr::Bool(e.kind() == ExprKind::kNe) : e;
+  }
+
+  // x % d + c == 0 needs x + c to be a multiple of d.
+  bool IsNeverThatRemainder(const Polynomial& p) {
+    if (p.terms.size() != 1 || p.terms[0].monomial.kind() != ExprKind::kMod) return false;
+    const int64_t sign = p.terms[0].coefficient;
+    const absl::Span<const Expr> x = p.terms[0].monomial.operands();
+    const std::optional<int64_t> d = x[1].AsInt();
+    if (!d || *d <= 0 || (sign != 1 && sign != -1)) return false;
+    return k_.IsNeverZeroByRemainder(AddScaled(Constant(p.constant), ToPolynomial(x[0]), sign), *d);
   }
 
   Knowledge& k_;

@@ -11,7 +11,7 @@ failures=0
 expect() {
   local code=$1 out=$2 err=$3
   shift 3
-  "$lathe" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+  "$lathe" "$@" >"$tmp/out" 2>"$tmp/err" <"${input:-/dev/null}"
   local got=$?
   local problem=""
   [[ $got == "$code" ]] || problem="exit code $got, expected $code"
@@ -83,6 +83,12 @@ expect 0 '^  2 <= s0$' "" prove --why "$tmp/why"
 expect 0 '"reasons": \["2 <= s0"\]' "" prove --why --json "$tmp/why"
 echo '2 <= s0, s1 <= |- s0 < 3' >"$tmp/bad"
 expect 2 "" "bad:1.*column 15" prove "$tmp/bad"
+input="$tmp/claims" expect 1 "^unknown" "-:1: expected true" prove -
+# A line that cannot be read or contradicts itself does not keep the next one from its answer.
+printf '%s\n' '1 <= a, a <= 0 |- a == 1' '  s0 < |- s0 < 3' '|- 2 < 3' >"$tmp/mixed"
+expect 2 "^true" "mixed:1: .*contradicts" prove "$tmp/mixed"
+expect 2 "^true" "mixed:2: column 7" prove "$tmp/mixed"
+expect 2 '"line": 1, "error": .*"answer": "true"' "mixed:1" prove --json "$tmp/mixed"
 expect 0 '^s0: size 0 of input 0, range' "" show "$tmp/relu.lathe" --stage shapes
 expect 0 '"symbols": \[\{"name": "s0"' "" show "$tmp/relu.lathe" --stage shapes --json
 

@@ -84,6 +84,7 @@ void CheckClaims(const std::string& path) {
 
 TEST(Claims, Recorded) { CheckClaims("third_party/vectors/claims.txt"); }
 TEST(Claims, Own) { CheckClaims("symbolic/testdata/claims.txt"); }
+TEST(Claims, DecidedByTrying) { CheckClaims("symbolic/testdata/tried_claims.txt"); }
 TEST(Claims, OfOtherShapes) { CheckClaims("symbolic/testdata/more_claims.txt"); }
 
 }  // namespace

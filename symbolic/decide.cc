@@ -1,5 +1,6 @@
 // Knowledge::Decide: conditions taken apart into comparisons, comparisons into proofs.
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -66,14 +67,14 @@ void Knowledge::Remember(const Expr& condition, std::optional<bool> answer) {
   }
 }
 
-std::optional<bool> Knowledge::Decide(const Expr& condition) {
+std::optional<bool> Knowledge::Decide(const Expr& condition, int most_proofs) {
   if (const std::optional<bool> known = condition.AsBool()) return known;
   std::optional<bool> remembered;
   if (IsRemembered(condition, remembered)) return remembered;
   if (const std::optional<bool> by_bounds = ByBounds(condition)) return by_bounds;
-  Question question(*this);
+  Question question(*this, most_proofs);
   const Expr simple = Simplify(condition);
-  question.AtLeast(kProofsOfOneQuestion / 4);
+  question.AtLeast(std::max(most_proofs / 4, 1));
   // Parts are decided after their own parts: a nested formula costs no stack.
   absl::flat_hash_map<Expr, std::optional<bool>> done;
   const auto is_done = [&](const Expr& e) {
@@ -110,8 +111,9 @@ std::optional<bool> Knowledge::Decide(const Expr& condition) {
     done[e] = result;
   });
   std::optional<bool> result = answer(simple);
-  if (!result) result = CaseAnalysis(*this).Decide(simple);
-  Remember(condition, result);
+  const bool in_full = most_proofs == kProofsOfOneQuestion;
+  if (!result && in_full) result = CaseAnalysis(*this).Decide(simple);
+  if (result || in_full) Remember(condition, result);
   return result;
 }
 

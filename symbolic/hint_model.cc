@@ -1,6 +1,7 @@
 #include "symbolic/hint_model.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "symbolic/evaluate.h"
@@ -45,16 +46,19 @@ std::optional<FlatCondition> HintModel::Compile(const Expr& condition) const {
 
 void HintModel::AddFact(const Expr& fact) {
   std::optional<FlatCondition> flat = Compile(fact);
+  if (flat) return AddFact(fact, *std::move(flat), true);
   for (const Expr& s : FreeSymbols(fact)) {
     const auto it = index_.find(s);
-    if (it == index_.end()) continue;
-    if (flat) {
-      facts_with_[it->second].push_back(static_cast<uint32_t>(facts_.size()));
-    } else {
-      is_stuck_[it->second] = true;
-    }
+    if (it != index_.end()) is_stuck_[it->second] = true;
   }
-  if (flat) facts_.push_back(*std::move(flat));
+}
+
+void HintModel::AddFact(const Expr& fact, FlatCondition flat, bool truth) {
+  for (const Expr& s : FreeSymbols(fact)) {
+    const auto it = index_.find(s);
+    if (it != index_.end()) facts_with_[it->second].push_back(static_cast<uint32_t>(facts_.size()));
+  }
+  facts_.push_back({std::move(flat), truth});
 }
 
 std::optional<bool> HintModel::ValueOf(const Expr& condition) const {
@@ -70,7 +74,10 @@ bool HintModel::TryMove(uint32_t symbol, int64_t value, const FlatCondition& con
   bool found = condition.ValueOf(values_.data()) == wanted;
   const std::vector<uint32_t>& facts = facts_with_[symbol];
   // The latest facts are the likeliest to be near what is asked.
-  for (size_t i = facts.size(); found && i-- > 0;) found = facts_[facts[i]].Holds(values_.data());
+  for (size_t i = facts.size(); found && i-- > 0;) {
+    const Fact& fact = facts_[facts[i]];
+    found = fact.condition.ValueOf(values_.data()) == fact.truth;
+  }
   values_[symbol] = before;
   return found;
 }

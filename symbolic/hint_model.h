@@ -20,6 +20,8 @@ class HintModel {
  public:
   void SetSymbol(const Expr& symbol, std::optional<int64_t> hint, const Range& range);
   void AddFact(const Expr& fact);
+  // The same, compiled: it holds where `flat` is `truth`.
+  void AddFact(const Expr& fact, FlatCondition flat, bool truth);
 
   // nullopt: a symbol without a hint.
   std::optional<FlatCondition> Compile(const Expr& condition) const;
@@ -39,7 +41,11 @@ class HintModel {
   std::vector<int64_t> values_;
   std::vector<bool> has_hint_;
   std::vector<Range> ranges_;
-  std::vector<FlatCondition> facts_;
+  struct Fact {
+    FlatCondition condition;
+    bool truth;
+  };
+  std::vector<Fact> facts_;
   std::vector<std::vector<uint32_t>> facts_with_;  // by symbol
   std::vector<bool> is_stuck_;                     // a fact with this symbol cannot be evaluated
 };

@@ -77,7 +77,7 @@ class Knowledge {
   // All values of p leave the same remainder, and it is not 0; with `modulus`: of values that may
   // differ by multiples of it.
   bool IsNeverZeroByRemainder(const Polynomial& p, int64_t modulus = 0);
-  std::optional<bool> Decide(const Expr& condition);
+  std::optional<bool> Decide(const Expr& condition, int most_proofs = kProofsOfOneQuestion);
   std::optional<bool> ByBounds(const Expr& condition);  // without a search
   // It or its opposite was learnt as it stands.
   std::optional<bool> AsLearnt(const Expr& condition) const {
@@ -146,8 +146,8 @@ class Knowledge {
 // While one is alive the questions inside share its budget.
 class Knowledge::Question {
  public:
-  explicit Question(Knowledge& k) : k_(k) {
-    if (k_.question_depth_++ == 0) k_.proofs_left_ = kProofsOfOneQuestion;
+  explicit Question(Knowledge& k, int most_proofs = kProofsOfOneQuestion) : k_(k) {
+    if (k_.question_depth_++ == 0) k_.proofs_left_ = most_proofs;
   }
   ~Question() { --k_.question_depth_; }
   Question(const Question&) = delete;

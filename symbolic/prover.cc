@@ -24,6 +24,7 @@ constexpr size_t kMostConstraints = 64;
 constexpr size_t kMostFactsPerUnknown = 8;
 constexpr int kDeepestSplit = 3;
 constexpr size_t kMostAlternatives = 4;  // of a condition "a or b"
+constexpr int kFewProofs = 8;
 constexpr int kMostNewProducts = 6;
 constexpr int kMostQuotients = 3;  // that are multiplied out, one after another
 constexpr size_t kWidestSplit = 4;
@@ -56,7 +57,8 @@ class Prover {
     if ((p.terms.empty() && assumptions.empty()) || k_.proofs_left_ <= 0) return false;
     --k_.proofs_left_;
     if (RefuteNegation(p, assumptions, /*new_products=*/0)) return true;
-    if (HasProduct(p) && k_.proofs_left_ > 0) {
+    if (k_.proofs_left_ < kFewProofs) return false;  // a question that is to be cheap
+    if (HasProduct(p)) {
       --k_.proofs_left_;
       if (RefuteNegation(p, assumptions, kMostNewProducts)) return true;
     }
@@ -67,6 +69,7 @@ class Prover {
   // x//y + r >= 0 is x + r*y >= 0, and r - x//y >= 0 is (r + 1)*y - x - 1 >= 0.
   bool IsNonNegativeWithoutQuotients(const Polynomial& p, int depth) {
     if (p.overflow || depth >= kMostQuotients || p.terms.size() > 8) return false;
+    if (k_.proofs_left_ < kFewProofs) return false;
     for (const Term& t : p.terms) {
       if (t.monomial.kind() != ExprKind::kFloorDiv) continue;
       if (t.coefficient != 1 && t.coefficient != -1) continue;

@@ -16,7 +16,10 @@ namespace {
 
 // After so many guards for which a proof was searched in vain, those that ranges do not decide are
 // recorded though others may imply them: a search costs as much as a hundred guards.
-constexpr int kMostFailedProofs = 32;
+constexpr int kMostFailedProofs = 16;
+// The first few of these are searched as long as any question, the others through so many steps.
+constexpr int kMostFullProofs = 4;
+constexpr int kProofsOfOneGuard = 4;
 
 }  // namespace
 
@@ -39,7 +42,8 @@ Expr ShapeEnv::Impl::AddSymbol(absl::string_view name, SymbolKind kind, SymbolIn
   return symbol;
 }
 
-bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& asker) {
+bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& asker,
+                           const std::optional<FlatCondition>& flat, bool truth) {
   const size_t before = learned.size();
   learned.push_back(condition);
   const Expr current = knowledge->WithReplacements(condition);
@@ -47,7 +51,11 @@ bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& as
       HasSolution(current) ? ReplaceFree(current) || Rebuild() : knowledge->Learn(current);
   if (ok) {
     sources.push_back({condition, origin, asker, ""});
-    model.AddFact(condition);
+    if (flat) {
+      model.AddFact(condition, *flat, truth);
+    } else {
+      model.AddFact(condition);
+    }
     return true;
   }
   learned.resize(before);
@@ -155,7 +163,9 @@ absl::StatusOr<bool> ShapeEnv::Impl::GuardTrue(const Expr& condition, const Aske
   const bool open =
       by_hints && (failed_proofs >= kMostFailedProofs || model.CanDiffer(simple, *flat, *by_hints));
   if (!open) {
-    if (const std::optional<bool> known = knowledge->Decide(condition)) return *known;
+    const int budget =
+        failed_proofs < kMostFullProofs ? Knowledge::kProofsOfOneQuestion : kProofsOfOneGuard;
+    if (const std::optional<bool> known = knowledge->Decide(condition, budget)) return *known;
     ++failed_proofs;
   }
   bool value = by_hints.value_or(false);
@@ -166,17 +176,18 @@ absl::StatusOr<bool> ShapeEnv::Impl::GuardTrue(const Expr& condition, const Aske
     return FailedPrecondition("the guard ", ShortText(simple),
                               " is needed, but no guards are made any more", asker.ToString());
   }
-  LATHE_RETURN_IF_ERROR(AddGuard(condition, value, asker));
+  LATHE_RETURN_IF_ERROR(AddGuard(condition, value, asker, flat));
   return value;
 }
 
-absl::Status ShapeEnv::Impl::AddGuard(const Expr& condition, bool value, const Asker& asker) {
+absl::Status ShapeEnv::Impl::AddGuard(const Expr& condition, bool value, const Asker& asker,
+                                      const std::optional<FlatCondition>& flat) {
   Expr guard = value ? condition : Not(condition);
   const Expr asked = guard;
   // What names an unbacked symbol cannot be checked before the program runs.
   const std::vector<Expr> of = FreeSymbols(guard);
   if (std::any_of(of.begin(), of.end(), IsUnbacked)) guard = knowledge->WithReplacements(guard);
-  if (!Learn(guard, Origin::kGuard, asker)) {
+  if (!Learn(guard, Origin::kGuard, asker, flat, value)) {
     return OutOfRange("guard ", ShortText(guard), " contradicts what is known: ", Known(guard),
                       asker.ToString());
   }

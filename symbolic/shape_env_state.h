@@ -31,8 +31,10 @@ struct ShapeEnv::Impl {
       : context(std::move(c)), knowledge(std::make_unique<Knowledge>(context.get())) {}
 
   Expr AddSymbol(absl::string_view name, SymbolKind kind, SymbolInfo symbol_info);
-  // Learns `condition`; false if that contradicts. Nothing is kept then.
-  bool Learn(const Expr& condition, Origin origin, const Asker& asker);
+  // Learns `condition`; false if that contradicts. Nothing is kept then. With `flat`: the condition
+  // holds where that is `truth`.
+  bool Learn(const Expr& condition, Origin origin, const Asker& asker,
+             const std::optional<FlatCondition>& flat = std::nullopt, bool truth = true);
   // An equality for a symbol that no fact mentions needs no rebuilding: the common case of a new
   // unbacked symbol. False: not that case, or a contradiction.
   bool ReplaceFree(const Expr& condition);
@@ -43,7 +45,8 @@ struct ShapeEnv::Impl {
   absl::Status AddFact(const Expr& condition, Origin origin, const Asker& asker);
   absl::StatusOr<bool> ByHints(const Expr& condition, const Asker& asker);
   absl::StatusOr<bool> GuardTrue(const Expr& condition, const Asker& asker);
-  absl::Status AddGuard(const Expr& condition, bool value, const Asker& asker);
+  absl::Status AddGuard(const Expr& condition, bool value, const Asker& asker,
+                        const std::optional<FlatCondition>& flat);
   absl::Status Check(const Expr& condition, const Asker& asker, absl::string_view message);
   std::string FreshName(absl::string_view prefix, int& next);
 

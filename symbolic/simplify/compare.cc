@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/simplify/polynomial.h"
+#include "symbolic/simplify/rule.h"
 #include "symbolic/simplify/rules.h"
 
 namespace lathe::symbolic {
@@ -24,32 +28,10 @@ bool Decide(ExprKind kind, T a, T b) {
   }
 }
 
-// Infinities are beyond every integer.
-std::optional<Expr> WithInfinity(ExprKind kind, const Expr& a, const Expr& b) {
-  if (!IsInfinite(a) && !IsInfinite(b)) return std::nullopt;
-  const auto place = [](const Expr& e) {
-    return e.kind() == ExprKind::kInfinity ? 1 : e.kind() == ExprKind::kNegInfinity ? -1 : 0;
-  };
-  return Expr::Bool(Decide(kind, place(a), place(b)));
-}
-
 Expr FloatComparison(ExprContext* context, ExprKind kind, const Expr& a, const Expr& b) {
   const std::optional<double> x = a.AsFloat(), y = b.AsFloat();
   if (x && y) return Expr::Bool(Decide(kind, *x, *y));
   const bool swap = IsEquality(kind) && Compare(a, b) > 0;
-  return ContextAccess::Intern(context, kind, {swap ? b : a, swap ? a : b});
-}
-
-std::optional<Expr> BoolEquality(ExprContext* context, ExprKind kind, const Expr& a,
-                                 const Expr& b) {
-  if (a.type() != ExprType::kBool || b.type() != ExprType::kBool) return std::nullopt;
-  if (a == b) return Expr::Bool(kind == ExprKind::kEq);
-  for (const auto& [known, other] : {std::pair(a, b), std::pair(b, a)}) {
-    const std::optional<bool> value = known.AsBool();
-    if (!value) continue;
-    return *value == (kind == ExprKind::kEq) ? other : SimplifyNot(context, other);
-  }
-  const bool swap = Compare(a, b) > 0;
   return ContextAccess::Intern(context, kind, {swap ? b : a, swap ? a : b});
 }
 
@@ -85,16 +67,20 @@ Expr Raw(ExprContext* context, ExprKind kind, const Expr& a, const Expr& b) {
   return ContextAccess::Intern(context, kind, {a, b});
 }
 
-// 0 <= difference
-Expr AtLeastZero(ExprContext* context, Polynomial difference) {
-  const Range r = IntrinsicRange(difference);
-  if (r.lower >= 0) return Expr::Bool(true);
-  if (r.upper < 0) return Expr::Bool(false);
-  const int64_t g = CoefficientGcd(difference);
-  if (g > 1) {
-    for (Term& t : difference.terms) t.coefficient /= g;
-    difference.constant = FloorBy(difference.constant, g);
-  }
+bool IsBareSymbol(const Polynomial& p) {
+  return p.terms.size() == 1 && p.constant == 0 && p.terms[0].coefficient == 1 &&
+         p.terms[0].monomial.is_symbol();
+}
+
+Polynomial DividedDown(Polynomial p, int64_t g) {
+  if (g <= 1) return p;
+  for (Term& t : p.terms) t.coefficient /= g;
+  p.constant = FloorBy(p.constant, g);
+  return p;
+}
+
+// 0 <= difference, as two sides.
+Expr AtLeastZero(ExprContext* context, const Polynomial& difference) {
   Sides s = Split(difference);
   if (!s.fits) return Raw(context, ExprKind::kLe, 0, FromPolynomial(context, difference));
   const bool strict =
@@ -104,24 +90,8 @@ Expr AtLeastZero(ExprContext* context, Polynomial difference) {
              FromPolynomial(context, s.positive));
 }
 
-bool IsBareSymbol(const Polynomial& p) {
-  return p.terms.size() == 1 && p.constant == 0 && p.terms[0].coefficient == 1 &&
-         p.terms[0].monomial.is_symbol();
-}
-
-// difference == 0, or != 0
+// difference == 0, or != 0, as two sides.
 Expr IsZero(ExprContext* context, ExprKind kind, Polynomial difference) {
-  const Expr no = Expr::Bool(kind == ExprKind::kNe);
-  if (difference.terms.empty()) {
-    return Expr::Bool((difference.constant == 0) == (kind == ExprKind::kEq));
-  }
-  if (!IntrinsicRange(difference).Contains(0)) return no;
-  const int64_t g = CoefficientGcd(difference);
-  if (g > 1) {
-    if (difference.constant % g != 0) return no;
-    for (Term& t : difference.terms) t.coefficient /= g;
-    difference.constant /= g;
-  }
   if (difference.terms[0].coefficient < 0) {
     const Polynomial negated = Scaled(difference, -1);
     if (!negated.overflow) difference = negated;
@@ -133,27 +103,121 @@ Expr IsZero(ExprContext* context, ExprKind kind, Polynomial difference) {
              FromPolynomial(context, s.negative));
 }
 
+// ---- rows
+
+std::optional<Expr> EqualityOfConditions(const RuleInput& in) {
+  const Expr &a = in.x[0], &b = in.x[1];
+  if (!IsEquality(in.kind) || a.type() != ExprType::kBool || b.type() != ExprType::kBool) {
+    return std::nullopt;
+  }
+  if (a == b) return Expr::Bool(in.kind == ExprKind::kEq);
+  for (const auto& [known, other] : {std::pair(a, b), std::pair(b, a)}) {
+    const std::optional<bool> value = known.AsBool();
+    if (!value) continue;
+    return *value == (in.kind == ExprKind::kEq) ? other : SimplifyNot(in.context, other);
+  }
+  const bool swap = Compare(a, b) > 0;
+  return ContextAccess::Intern(in.context, in.kind, {swap ? b : a, swap ? a : b});
+}
+
+std::optional<Expr> OfNumbers(const RuleInput& in) {
+  if (!in.x[0].is_const() || !in.x[1].is_const()) return std::nullopt;
+  return Expr::Bool(Decide(in.kind, *in.x[0].AsInt(), *in.x[1].AsInt()));
+}
+
+std::optional<Expr> WithInfinity(const RuleInput& in) {
+  if (!IsInfinite(in.x[0]) && !IsInfinite(in.x[1])) return std::nullopt;
+  const auto place = [](const Expr& e) {
+    return e.kind() == ExprKind::kInfinity ? 1 : e.kind() == ExprKind::kNegInfinity ? -1 : 0;
+  };
+  return Expr::Bool(Decide(in.kind, place(in.x[0]), place(in.x[1])));
+}
+
+std::optional<Expr> OfEqual(const RuleInput& in) {
+  if (in.x[0] != in.x[1]) return std::nullopt;
+  return Expr::Bool(in.kind == ExprKind::kEq || in.kind == ExprKind::kLe);
+}
+
+constexpr Rule kEarlyRules[] = {
+    {"compare.conditions", "c == true = c, c == false = not c, c == c = true", "conditions",
+     EqualityOfConditions},
+    {"compare.of_numbers", "c < d = its truth", "c, d constant", OfNumbers},
+    {"compare.with_infinity", "x < inf = true, -inf < x = true", "x is an integer", WithInfinity},
+    {"compare.of_equal", "x == x = x <= x = true, x < x = x != x = false", "always", OfEqual},
+};
+
+// Of the rows below kLt is gone: x < y is 0 <= y - x - 1.
+std::optional<Expr> ConstantDifferenceOnly(const RuleInput& in) {
+  if (!in.p->terms.empty()) return std::nullopt;
+  return Expr::Bool(IsEquality(in.kind) ? (in.p->constant == 0) == (in.kind == ExprKind::kEq)
+                                        : in.p->constant >= 0);
+}
+
+std::optional<Expr> ByBounds(const RuleInput& in) {
+  const Range r = IntrinsicRange(*in.p);
+  if (IsEquality(in.kind)) {
+    if (r.Contains(0)) return std::nullopt;
+    return Expr::Bool(in.kind == ExprKind::kNe);
+  }
+  if (r.lower >= 0) return Expr::Bool(true);
+  if (r.upper < 0) return Expr::Bool(false);
+  return std::nullopt;
+}
+
+std::optional<Expr> NeverDivisible(const RuleInput& in) {
+  const int64_t g = CoefficientGcd(*in.p);
+  if (!IsEquality(in.kind) || g <= 1 || in.p->constant % g == 0) return std::nullopt;
+  return Expr::Bool(in.kind == ExprKind::kNe);
+}
+
+std::optional<Expr> CommonFactor(const RuleInput& in) {
+  const int64_t g = CoefficientGcd(*in.p);
+  if (g <= 1) return std::nullopt;
+  const Polynomial p = DividedDown(*in.p, g);
+  return IsEquality(in.kind) ? IsZero(in.context, in.kind, p) : AtLeastZero(in.context, p);
+}
+
+constexpr Rule kRules[] = {
+    {"compare.constant_difference", "x < x + c = (0 < c)", "c constant", ConstantDifferenceOnly},
+    {"compare.by_bounds", "x <= y = true or false", "y - x >= 0, or < 0, by bounds", ByBounds},
+    {"compare.never_divisible", "g*x == c = false", "g > 1 constant does not divide c",
+     NeverDivisible},
+    {"compare.common_factor", "0 <= g*x + c = 0 <= x + c//g, g*x == g*y = x == y", "g > 1 constant",
+     CommonFactor},
+};
+
 }  // namespace
+
+absl::Span<const Rule> CompareRules() {
+  static const std::vector<Rule>& all = *[] {
+    auto* rules = new std::vector<Rule>(std::begin(kEarlyRules), std::end(kEarlyRules));
+    rules->insert(rules->end(), std::begin(kRules), std::end(kRules));
+    return rules;
+  }();
+  return all;
+}
 
 Expr SimplifyComparison(ExprContext* context, ExprKind kind, const Expr& x, const Expr& y) {
   if (x.IsOverflow() || y.IsOverflow()) return Expr::Overflow();
-  if (IsEquality(kind)) {
-    if (const std::optional<Expr> e = BoolEquality(context, kind, x, y)) return *e;
+  const Expr conditions[] = {x, y};
+  if (x.type() == ExprType::kBool && y.type() == ExprType::kBool && IsEquality(kind)) {
+    return *ApplyRules(kEarlyRules, {context, kind, conditions});
   }
-  const Expr a = AsNumber(context, x), b = AsNumber(context, y);
+  const Expr operands[] = {AsNumber(context, x), AsNumber(context, y)};
+  const auto& [a, b] = operands;
   if (a.type() == ExprType::kFloat || b.type() == ExprType::kFloat) {
     return FloatComparison(context, kind, a, b);
   }
-  if (a.is_const() && b.is_const()) return Expr::Bool(Decide(kind, *a.AsInt(), *b.AsInt()));
-  if (const std::optional<Expr> e = WithInfinity(kind, a, b)) return *e;
-  if (a == b) return Expr::Bool(kind == ExprKind::kEq || kind == ExprKind::kLe);
+  if (const auto e = ApplyRules(kEarlyRules, {context, kind, operands})) return *e;
   Polynomial difference = Difference(b, a);
+  const ExprKind without_lt = kind == ExprKind::kLt ? ExprKind::kLe : kind;
   if (kind == ExprKind::kLt && !difference.overflow) {
     difference.overflow = __builtin_sub_overflow(difference.constant, 1, &difference.constant);
   }
   if (difference.overflow) return Raw(context, kind, a, b);
+  if (const auto e = ApplyRules(kRules, {context, without_lt, operands, &difference})) return *e;
   return IsEquality(kind) ? IsZero(context, kind, std::move(difference))
-                          : AtLeastZero(context, std::move(difference));
+                          : AtLeastZero(context, difference);
 }
 
 }  // namespace lathe::symbolic

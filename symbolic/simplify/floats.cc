@@ -1,9 +1,11 @@
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "absl/container/inlined_vector.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/float_values.h"
+#include "symbolic/simplify/rule.h"
 #include "symbolic/simplify/rules.h"
 
 namespace lathe::symbolic {
@@ -33,25 +35,69 @@ bool IsRounding(ExprKind kind) {
          kind == ExprKind::kRound;
 }
 
-Expr SimplifyRounding(ExprContext* context, ExprKind kind, const Expr& a) {
-  if (a.type() != ExprType::kFloat) return AsNumber(context, a);
-  if (const std::optional<double> v = a.AsFloat()) {
-    const std::optional<int64_t> rounded = RoundToInteger(kind, *v);
-    return rounded ? Expr(*rounded) : Expr::Overflow();
+double RealOf(const Expr& e) { return *e.AsFloat(); }
+bool IsReal(const Expr& e) { return e.AsFloat().has_value(); }
+
+std::optional<Expr> RoundInteger(const RuleInput& in) {
+  if (!IsRounding(in.kind) || in.x[0].type() == ExprType::kFloat) return std::nullopt;
+  return in.x[0];
+}
+
+std::optional<Expr> RoundNumber(const RuleInput& in) {
+  if (!IsRounding(in.kind) || !IsReal(in.x[0])) return std::nullopt;
+  const std::optional<int64_t> rounded = RoundToInteger(in.kind, RealOf(in.x[0]));
+  return rounded ? Expr(*rounded) : Expr::Overflow();
+}
+
+std::optional<Expr> DivideByZero(const RuleInput& in) {
+  if (in.kind != ExprKind::kTrueDiv || !IsReal(in.x[1]) || RealOf(in.x[1]) != 0) {
+    return std::nullopt;
   }
-  return ContextAccess::Intern(context, kind, {a});
+  return Expr::Overflow();
+}
+
+std::optional<Expr> DivideByOne(const RuleInput& in) {
+  if (in.kind != ExprKind::kTrueDiv || !IsReal(in.x[1]) || RealOf(in.x[1]) != 1) {
+    return std::nullopt;
+  }
+  return AsFloatExpr(in.context, in.x[0]);
 }
 
 // Integers stay integers under a true division: their quotient is rounded once.
-Expr SimplifyTrueDiv(ExprContext* context, const Expr& a, const Expr& b) {
-  const std::optional<double> divisor = b.AsFloat();
-  if (divisor && *divisor == 0) return Expr::Overflow();
-  if (divisor && *divisor == 1) return AsFloatExpr(context, a);
-  const std::optional<int64_t> x = a.AsInt(), y = b.AsInt();
-  if (x && y) return Expr::Float(DivideIntegers(*x, *y));
-  if (a.AsFloat() && divisor) return Expr::Float(*a.AsFloat() / *divisor);
-  return ContextAccess::Intern(context, ExprKind::kTrueDiv, {a, b});
+std::optional<Expr> DivideNumbers(const RuleInput& in) {
+  if (in.kind != ExprKind::kTrueDiv || !IsReal(in.x[0]) || !IsReal(in.x[1])) return std::nullopt;
+  const std::optional<int64_t> a = in.x[0].AsInt(), b = in.x[1].AsInt();
+  return Expr::Float(a && b ? DivideIntegers(*a, *b) : RealOf(in.x[0]) / RealOf(in.x[1]));
 }
+
+std::optional<Expr> OfNumbers(const RuleInput& in) {
+  double values[2] = {0, 0};
+  if (IsRounding(in.kind) || in.kind == ExprKind::kTrueDiv) return std::nullopt;
+  for (size_t i = 0; i < in.x.size(); ++i) {
+    if (!IsReal(in.x[i])) return std::nullopt;
+    values[i] = RealOf(in.x[i]);
+  }
+  const std::optional<double> folded = FoldFloat(in.kind, values);
+  return folded ? Expr::Float(*folded) : Expr::Overflow();
+}
+
+std::optional<Expr> TimesOne(const RuleInput& in) {
+  if (in.kind != ExprKind::kFloatMul || in.x[0].AsFloat() != 1.0) return std::nullopt;
+  return in.x[1];
+}
+
+// x * 0, x + 0 and x - x stay: NaN, infinities and -0.0 are kept.
+constexpr Rule kRules[] = {
+    {"float.round_integer", "floor(n) = ceil(n) = trunc(n) = round(n) = n", "n is an integer",
+     RoundInteger},
+    {"float.round_number", "floor(1.5) = 1, overflow past 64 bits", "constant", RoundNumber},
+    {"float.divide_by_zero", "x / 0 = overflow", "always", DivideByZero},
+    {"float.divide_by_one", "x / 1 = float(x)", "always", DivideByOne},
+    {"float.divide_numbers", "c / d = the quotient, rounded once", "c, d constant, d != 0",
+     DivideNumbers},
+    {"float.of_numbers", "c + d = its value, and so on", "c, d constant", OfNumbers},
+    {"float.times_one", "1.0 * x = x", "always", TimesOne},
+};
 
 }  // namespace
 
@@ -68,35 +114,22 @@ Expr AsFloatExpr(ExprContext* context, const Expr& x) {
   return ContextAccess::Intern(context, ExprKind::kToFloat, {e});
 }
 
+absl::Span<const Rule> FloatRules() { return kRules; }
+
 Expr SimplifyFloat(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands) {
   for (const Expr& e : operands) {
     if (e.IsOverflow()) return e;
   }
   if (kind == ExprKind::kToFloat) return AsFloatExpr(context, operands[0]);
-  if (IsRounding(kind)) return SimplifyRounding(context, kind, operands[0]);
-  if (kind == ExprKind::kTrueDiv) {
-    absl::InlinedVector<Expr, 2> list;
-    for (const Expr& e : operands) {
-      list.push_back(IsInfinite(e) ? AsFloatExpr(context, e) : AsNumber(context, e));
-    }
-    return SimplifyTrueDiv(context, list[0], list[1]);
-  }
+  const bool keeps_integers = IsRounding(kind) || kind == ExprKind::kTrueDiv;
   absl::InlinedVector<Expr, 2> list;
-  double values[2] = {0, 0};
-  bool all_constant = true;
   for (const Expr& e : operands) {
-    list.push_back(AsFloatExpr(context, e));
-    const std::optional<double> v = list.back().AsFloat();
-    all_constant &= v.has_value();
-    values[list.size() - 1] = v.value_or(0);
-  }
-  if (all_constant) {
-    const std::optional<double> folded = FoldFloat(kind, values);
-    return folded ? Expr::Float(*folded) : Expr::Overflow();
+    const bool keeps = keeps_integers && !(kind == ExprKind::kTrueDiv && IsInfinite(e));
+    list.push_back(keeps ? AsNumber(context, e) : AsFloatExpr(context, e));
   }
   const bool commutes = kind == ExprKind::kFloatAdd || kind == ExprKind::kFloatMul;
-  if (commutes && Compare(list[0], list[1]) > 0) std::swap(list[0], list[1]);
-  if (kind == ExprKind::kFloatMul && list[0].AsFloat() == 1.0) return list[1];  // sorted first
+  if (commutes && Compare(list[0], list[1]) > 0) std::swap(list[0], list[1]);  // 1.0 comes first
+  if (const auto e = ApplyRules(kRules, {context, kind, list})) return *e;
   return ContextAccess::Intern(context, kind, list);
 }
 

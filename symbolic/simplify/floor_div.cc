@@ -1,88 +1,158 @@
+#include <algorithm>
 #include <optional>
 
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/simplify/divide_common.h"
 #include "symbolic/simplify/polynomial.h"
+#include "symbolic/simplify/rule.h"
 #include "symbolic/simplify/rules.h"
 
 namespace lathe::symbolic {
 namespace {
 
-Expr DivideByPositive(ExprContext* context, const Expr& a, int64_t d);
-
-// floor((x + k) / d) for one monomial x that is itself a quotient or a remainder.
-std::optional<Expr> DivideNested(ExprContext* context, const Polynomial& p, int64_t d) {
-  if (p.terms.size() != 1 || p.terms[0].coefficient != 1) return std::nullopt;
-  thread_local int depth = 0;
-  const NestingLimit limit(depth);
-  if (limit.reached()) return std::nullopt;
-  const Expr& inner = p.terms[0].monomial;
-  if (inner.kind() != ExprKind::kFloorDiv && inner.kind() != ExprKind::kMod) return std::nullopt;
-  const Expr& x = inner.operands()[0];
-  const std::optional<int64_t> m = inner.operands()[1].AsInt();
-  if (!m || *m <= 0) return std::nullopt;
-  if (inner.kind() == ExprKind::kFloorDiv) {  // (x//m + k)//d = (x + m*k)//(m*d)
-    const std::optional<int64_t> total = CheckedMul(*m, d);
-    if (!total) return std::nullopt;
-    Polynomial shift;
-    shift.constant = p.constant;
-    const Polynomial sum = AddScaled(ToPolynomial(x), shift, *m);
-    if (sum.overflow) return std::nullopt;
-    return DivideByPositive(context, FromPolynomial(context, sum), *total);
-  }
-  if (p.constant == 0 && *m % d == 0) {  // (x % m)//d = (x//d) % (m/d)
-    return SimplifyMod(context, DivideByPositive(context, x, d), *m / d);
-  }
-  return std::nullopt;
+std::optional<int64_t> PositiveDivisor(const RuleInput& in) {
+  const std::optional<int64_t> d = in.x[1].AsInt();
+  return d && *d > 0 ? d : std::nullopt;
 }
 
-// `p` has no coefficient that d divides, gcd(coefficients, d) = 1, 0 <= constant < d.
-Expr DivideReduced(ExprContext* context, const Polynomial& p, int64_t d) {
-  if (const std::optional<Expr> nested = DivideNested(context, p, d)) return *nested;
-  return ContextAccess::Intern(context, ExprKind::kFloorDiv, {FromPolynomial(context, p), d});
+std::optional<Expr> ByOne(const RuleInput& in) {
+  if (in.x[1] != 1) return std::nullopt;
+  return in.x[0];
 }
 
-Expr DivideByPositive(ExprContext* context, const Expr& a, int64_t d) {
-  if (d == 1) return a;
-  const Polynomial p = ToPolynomial(a);
-  if (p.overflow) return Expr::Overflow();
+std::optional<Expr> ByNegative(const RuleInput& in) {
+  const std::optional<int64_t> d = in.x[1].AsInt();
+  if (!d || *d >= 0 || *d == INT64_MIN) return std::nullopt;
+  return SimplifyFloorDiv(in.context, SimplifyProduct(in.context, {-1, in.x[0]}), -*d);
+}
+
+std::optional<Expr> NumberByLeast(const RuleInput& in) {
+  if (in.x[1] != INT64_MIN || !in.x[0].is_const()) return std::nullopt;
+  const int64_t v = *in.x[0].AsInt();
+  return v == INT64_MIN ? 1 : v > 0 ? -1 : 0;
+}
+
+std::optional<Expr> MultiplesLeave(const RuleInput& in) {
+  const std::optional<int64_t> d = PositiveDivisor(in);
+  if (!d) return std::nullopt;
   Polynomial quotient, rest;
-  for (const Term& t : p.terms) {
-    if (t.coefficient % d == 0) {
-      quotient.terms.push_back({t.monomial, t.coefficient / d});
+  for (const Term& t : in.p->terms) {
+    if (t.coefficient % *d == 0) {
+      quotient.terms.push_back({t.monomial, t.coefficient / *d});
     } else {
       rest.terms.push_back(t);
     }
   }
-  quotient.constant = FloorBy(p.constant, d);
-  rest.constant = ModBy(p.constant, d);
-  const int64_t g = Gcd(CoefficientGcd(rest), d);
-  if (g > 1) {
-    for (Term& t : rest.terms) t.coefficient /= g;
-    rest.constant /= g;
-    d /= g;
-  }
-  if (rest.terms.empty()) return FromPolynomial(context, quotient);
-  if (const std::optional<int64_t> q = ConstantQuotient(IntrinsicRange(rest), d)) {
-    quotient.constant += *q;  // |q| is far from 2^63: rest.constant < d
-    return FromPolynomial(context, quotient);
-  }
-  int64_t sign = 1;
-  if (rest.terms[0].coefficient < 0) {  // x//d = -((-x + d-1)//d): one form for ceilings too
-    Polynomial top;
-    top.constant = d - 1;
-    const Polynomial negated = AddScaled(top, rest, -1);
-    if (!negated.overflow) {
-      rest = negated;
-      sign = -1;
-    }
-  }
-  const Polynomial core = ToPolynomial(DivideReduced(context, rest, d));
-  return FromPolynomial(context, AddScaled(quotient, core, sign));
+  quotient.constant = FloorBy(in.p->constant, *d);
+  rest.constant = ModBy(in.p->constant, *d);
+  if (quotient.terms.empty() && quotient.constant == 0) return std::nullopt;
+  if (rest.terms.empty()) return FromPolynomial(in.context, quotient);
+  const Expr inner = SimplifyFloorDiv(in.context, FromPolynomial(in.context, rest), *d);
+  return FromPolynomial(in.context, AddScaled(quotient, ToPolynomial(inner), 1));
 }
 
+std::optional<Expr> CommonFactor(const RuleInput& in) {
+  const std::optional<int64_t> d = PositiveDivisor(in);
+  if (!d || in.p->terms.empty()) return std::nullopt;
+  const int64_t g = Gcd(CoefficientGcd(*in.p), *d);
+  if (g <= 1) return std::nullopt;
+  Polynomial p = *in.p;
+  for (Term& t : p.terms) t.coefficient /= g;
+  p.constant = FloorBy(p.constant, g);
+  return SimplifyFloorDiv(in.context, FromPolynomial(in.context, p), *d / g);
+}
+
+std::optional<Expr> WithinOneQuotient(const RuleInput& in) {
+  const std::optional<int64_t> d = PositiveDivisor(in);
+  const std::optional<int64_t> q = d ? ConstantQuotient(IntrinsicRange(*in.p), *d) : d;
+  return q ? std::optional<Expr>(*q) : std::nullopt;
+}
+
+// One form for ceilings too.
+std::optional<Expr> LeadingSign(const RuleInput& in) {
+  const std::optional<int64_t> d = PositiveDivisor(in);
+  if (!d || in.p->terms.empty() || in.p->terms[0].coefficient >= 0) return std::nullopt;
+  Polynomial top;
+  top.constant = *d - 1;
+  const Polynomial negated = AddScaled(top, *in.p, -1);
+  if (negated.overflow) return std::nullopt;
+  const Expr inner = SimplifyFloorDiv(in.context, FromPolynomial(in.context, negated), *d);
+  return FromPolynomial(in.context, Scaled(ToPolynomial(inner), -1));
+}
+
+// The dividend is one operation of `kind` by a positive constant, which is returned, plus a number.
+std::optional<int64_t> DivisorInside(const RuleInput& in, ExprKind kind) {
+  if (!PositiveDivisor(in) || in.p->terms.size() != 1 || in.p->terms[0].coefficient != 1) {
+    return std::nullopt;
+  }
+  const Expr& inner = in.p->terms[0].monomial;
+  if (inner.kind() != kind) return std::nullopt;
+  const std::optional<int64_t> m = inner.operands()[1].AsInt();
+  return m && *m > 0 ? m : std::nullopt;
+}
+
+std::optional<Expr> OfQuotient(const RuleInput& in) {
+  thread_local int depth = 0;
+  const NestingLimit limit(depth);
+  const std::optional<int64_t> m = DivisorInside(in, ExprKind::kFloorDiv);
+  if (!m || limit.reached()) return std::nullopt;
+  const std::optional<int64_t> total = CheckedMul(*m, *in.x[1].AsInt());
+  if (!total) return std::nullopt;
+  Polynomial shift;
+  shift.constant = in.p->constant;
+  const Polynomial sum = AddScaled(ToPolynomial(in.p->terms[0].monomial.operands()[0]), shift, *m);
+  if (sum.overflow) return std::nullopt;
+  return SimplifyFloorDiv(in.context, FromPolynomial(in.context, sum), *total);
+}
+
+std::optional<Expr> OfRemainder(const RuleInput& in) {
+  thread_local int depth = 0;
+  const NestingLimit limit(depth);
+  const std::optional<int64_t> m = DivisorInside(in, ExprKind::kMod);
+  if (!m || limit.reached() || in.p->constant != 0) return std::nullopt;
+  const int64_t d = *in.x[1].AsInt();
+  if (*m % d != 0) return std::nullopt;
+  const Expr& x = in.p->terms[0].monomial.operands()[0];
+  return SimplifyMod(in.context, SimplifyFloorDiv(in.context, x, d), *m / d);
+}
+
+std::optional<Expr> OfZero(const RuleInput& in) {
+  if (in.x[0] != 0 || in.x[1].is_const()) return std::nullopt;
+  return 0;
+}
+
+std::optional<Expr> CommonInteger(const RuleInput& in) {
+  if (in.x[1].is_const()) return std::nullopt;
+  const CommonParts parts = WithoutCommonFactor(in.context, in.x[0], in.x[1]);
+  if (parts.factor == 1) return std::nullopt;
+  return SimplifyFloorDiv(in.context, parts.a, parts.b);
+}
+
+constexpr Rule kRules[] = {
+    {"floor_div.by_one", "x//1 = x", "always", ByOne},
+    {"floor_div.by_negative", "x//-d = (-x)//d", "d > 0 constant", ByNegative},
+    {"floor_div.number_by_least", "c//-2**63 = 1, -1 or 0", "c constant", NumberByLeast},
+    {"floor_div.multiples_leave", "(d*y + r)//d = y + r//d",
+     "d > 0 constant; some coefficient is a multiple of d or the constant is not in [0, d)",
+     MultiplesLeave},
+    {"floor_div.common_factor", "(g*y + k)//(g*d) = (y + k//g)//d", "g > 1, d > 0 constant",
+     CommonFactor},
+    {"floor_div.within_one_quotient", "x//d = q", "d > 0 constant, q*d <= x < q*d + d by bounds",
+     WithinOneQuotient},
+    {"floor_div.leading_sign", "x//d = -((-x + d - 1)//d)",
+     "d > 0 constant, the first coefficient of x is negative", LeadingSign},
+    {"floor_div.of_quotient", "(x//m + k)//d = (x + m*k)//(m*d)", "m, d > 0 constant", OfQuotient},
+    {"floor_div.of_remainder", "(x % m)//d = (x//d) % (m//d)", "m, d > 0 constant, d divides m",
+     OfRemainder},
+    {"floor_div.of_zero", "0//y = 0", "y != 0, elsewhere undefined", OfZero},
+    {"floor_div.common_integer", "(g*x)//(g*y) = x//y",
+     "g != 0 constant; it makes the first coefficient of y positive", CommonInteger},
+};
+
 }  // namespace
+
+absl::Span<const Rule> FloorDivRules() { return kRules; }
 
 Expr SimplifyFloorDiv(ExprContext* context, const Expr& x, const Expr& y) {
   if (x.IsOverflow() || y.IsOverflow()) return Expr::Overflow();
@@ -91,20 +161,11 @@ Expr SimplifyFloorDiv(ExprContext* context, const Expr& x, const Expr& y) {
     return SimplifyFloat(context, ExprKind::kFloor,
                          {SimplifyFloat(context, ExprKind::kTrueDiv, {a, b})});
   }
-  if (IsInfinite(a) || IsInfinite(b)) return Expr::Overflow();
-  if (const std::optional<int64_t> d = b.AsInt()) {
-    if (*d == 0) return Expr::Overflow();
-    if (*d > 0) return DivideByPositive(context, a, *d);
-    if (*d == INT64_MIN) {
-      if (a.is_const()) return *a.AsInt() == INT64_MIN ? 1 : *a.AsInt() > 0 ? -1 : 0;
-      return ContextAccess::Intern(context, ExprKind::kFloorDiv, {a, b});
-    }
-    return DivideByPositive(context, SimplifyProduct(context, {-1, a}), -*d);
-  }
-  if (a.is_const() && *a.AsInt() == 0) return 0;
-  const CommonParts parts = WithoutCommonFactor(context, a, b);
-  if (parts.b.is_const()) return SimplifyFloorDiv(context, parts.a, parts.b);
-  return ContextAccess::Intern(context, ExprKind::kFloorDiv, {parts.a, parts.b});
+  if (IsInfinite(a) || IsInfinite(b) || b == 0) return Expr::Overflow();
+  const Expr operands[] = {a, b};
+  const Polynomial p = ToPolynomial(a);
+  if (const auto e = ApplyRules(kRules, {context, ExprKind::kFloorDiv, operands, &p})) return *e;
+  return ContextAccess::Intern(context, ExprKind::kFloorDiv, operands);
 }
 
 }  // namespace lathe::symbolic

@@ -4,6 +4,7 @@
 #include "absl/container/inlined_vector.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/polynomial.h"
+#include "symbolic/simplify/rule.h"
 #include "symbolic/simplify/rules.h"
 
 namespace lathe::symbolic {
@@ -16,30 +17,48 @@ constexpr size_t kLargestPairwise = 8;
 
 ExprKind Other(ExprKind kind) { return kind == ExprKind::kMin ? ExprKind::kMax : ExprKind::kMin; }
 
-// True when `a` may be dropped beside `b`: a >= b for a minimum, a <= b for a maximum.
-bool IsDominated(ExprKind kind, const Expr& a, const Expr& b) {
-  const Range x = IntrinsicRange(a), y = IntrinsicRange(b);
-  const bool bounded = kind == ExprKind::kMin ? x.lower != Range::kMin && x.lower >= y.upper
-                                              : x.upper != Range::kMax && x.upper <= y.lower;
-  if (bounded) return true;
-  if (b.kind() == Other(kind)) return false;
-  // min(max(a, b), b) = b
-  if (a.kind() == Other(kind)) {
-    for (const Expr& inner : a.operands()) {
-      if (inner == b) return true;
-    }
-  }
-  if (a.is_const() || b.is_const()) return false;
-  const std::optional<int64_t> difference = ConstantDifference(b, a);
-  return difference && (kind == ExprKind::kMin ? *difference >= 0 : *difference <= 0);
+// Rows of a pair say what is left of {a, b}: b, when a is not needed beside it.
+std::optional<Expr> ByBounds(const RuleInput& in) {
+  const Range x = IntrinsicRange(in.x[0]), y = IntrinsicRange(in.x[1]);
+  const bool bounded = in.kind == ExprKind::kMin ? x.lower != Range::kMin && x.lower >= y.upper
+                                                 : x.upper != Range::kMax && x.upper <= y.lower;
+  if (!bounded) return std::nullopt;
+  return in.x[1];
 }
 
-void DropDominated(ExprKind kind, Operands& list) {
+std::optional<Expr> Absorption(const RuleInput& in) {
+  if (in.x[0].kind() != Other(in.kind)) return std::nullopt;
+  for (const Expr& inner : in.x[0].operands()) {
+    if (inner == in.x[1]) return in.x[1];
+  }
+  return std::nullopt;
+}
+
+std::optional<Expr> ConstantApart(const RuleInput& in) {
+  if (in.x[0].is_const() || in.x[1].is_const() || in.x[1].kind() == Other(in.kind)) {
+    return std::nullopt;
+  }
+  const std::optional<int64_t> difference = ConstantDifference(in.x[1], in.x[0]);
+  if (!difference) return std::nullopt;
+  const bool above = in.kind == ExprKind::kMin ? *difference >= 0 : *difference <= 0;
+  return above ? std::optional<Expr>(in.x[1]) : std::nullopt;
+}
+
+constexpr Rule kRules[] = {
+    {"min_max.by_bounds", "min(x, y) = y", "x >= y by bounds (<= for max)", ByBounds},
+    {"min_max.absorption", "min(max(x, y, ...), y) = y, max(min(x, y, ...), y) = y", "always",
+     Absorption},
+    {"min_max.constant_apart", "min(y + c, y) = y, max(y - c, y) = y", "c >= 0 constant",
+     ConstantApart},
+};
+
+void DropDominated(ExprContext* context, ExprKind kind, Operands& list) {
   if (list.size() > kLargestPairwise) return;
   for (size_t i = 0; i < list.size();) {
     bool drop = false;
     for (size_t j = 0; j < list.size() && !drop; ++j) {
-      drop = i != j && IsDominated(kind, list[i], list[j]);
+      const Expr pair[] = {list[i], list[j]};
+      drop = i != j && ApplyRules(kRules, {context, kind, pair}).has_value();
     }
     if (drop) {
       list.erase(list.begin() + static_cast<int64_t>(i));
@@ -98,6 +117,8 @@ bool Gather(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands
 
 }  // namespace
 
+absl::Span<const Rule> MinMaxRules() { return kRules; }
+
 Expr SimplifyMinMax(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands) {
   if (operands.empty()) {
     return kind == ExprKind::kMin ? Expr::Infinity() : Expr::NegInfinity();
@@ -119,49 +140,9 @@ Expr SimplifyMinMax(ExprContext* context, ExprKind kind, absl::Span<const Expr> 
   std::sort(finite.begin(), finite.end(),
             [](const Expr& a, const Expr& b) { return Compare(a, b) < 0; });
   finite.erase(std::unique(finite.begin(), finite.end()), finite.end());
-  DropDominated(kind, finite);
+  DropDominated(context, kind, finite);
   if (finite.size() == 1) return finite[0];
   return ContextAccess::Intern(context, kind, finite);
-}
-
-Expr SimplifyAbs(ExprContext* context, const Expr& x) {
-  if (x.IsOverflow()) return x;
-  if (x.type() == ExprType::kFloat) {
-    if (const std::optional<double> v = x.AsFloat()) return Expr::Float(std::fabs(*v));
-    return ContextAccess::Intern(context, ExprKind::kAbs, {x});
-  }
-  if (IsInfinite(x)) return Expr::Infinity();
-  Expr a = AsNumber(context, x);
-  const Range r = IntrinsicRange(a);
-  if (r.lower >= 0) return a;
-  const Polynomial p = ToPolynomial(a);
-  if (r.upper <= 0 || (!p.terms.empty() && p.terms[0].coefficient < 0)) {
-    const Expr negated = SimplifyProduct(context, {-1, a});
-    if (r.upper <= 0 || negated.IsOverflow()) return negated;
-    a = negated;
-  }
-  return ContextAccess::Intern(context, ExprKind::kAbs, {a});
-}
-
-Expr SimplifyWhere(ExprContext* context, const Expr& condition, const Expr& then_value,
-                   const Expr& else_value) {
-  const Expr c = AsBoolean(context, condition);
-  if (c.IsOverflow()) return c;
-  Expr a = then_value, b = else_value;
-  if (a.type() != b.type()) {
-    const bool any_float = a.type() == ExprType::kFloat || b.type() == ExprType::kFloat;
-    a = any_float ? AsFloatExpr(context, a) : AsNumber(context, a);
-    b = any_float ? AsFloatExpr(context, b) : AsNumber(context, b);
-  }
-  if (const std::optional<bool> known = c.AsBool()) return *known ? a : b;
-  if (a.IsOverflow() || b.IsOverflow()) return Expr::Overflow();
-  if (a == b) return a;
-  if (a == Expr::Bool(true) && b == Expr::Bool(false)) return c;
-  if (a == Expr::Bool(false) && b == Expr::Bool(true)) return SimplifyNot(context, c);
-  if (c.kind() == ExprKind::kNot) {
-    return ContextAccess::Intern(context, ExprKind::kWhere, {c.operands()[0], b, a});
-  }
-  return ContextAccess::Intern(context, ExprKind::kWhere, {c, a, b});
 }
 
 }  // namespace lathe::symbolic

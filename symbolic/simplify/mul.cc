@@ -4,6 +4,7 @@
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/simplify/polynomial.h"
+#include "symbolic/simplify/rule.h"
 #include "symbolic/simplify/rules.h"
 
 namespace lathe::symbolic {
@@ -139,46 +140,111 @@ Expr Expand(ExprContext* context, const Factors& factors) {
   return result;
 }
 
-// min(x, y) * max(x, y) = x * y. True if a pair was replaced.
-bool MultiplyExtremes(Factors& factors) {
-  for (Factor& low : factors.list) {
+struct ProductInput : RuleInput {
+  const Factors* factors = nullptr;
+};
+// Rows of products see the factors, sorted, each base once.
+const Factors& FactorsOf(const RuleInput& in) {
+  return *static_cast<const ProductInput&>(in).factors;
+}
+
+std::optional<Expr> TimesZero(const RuleInput& in) {
+  if (FactorsOf(in).coefficient != 0) return std::nullopt;
+  return 0;
+}
+
+Expr FinishProduct(ExprContext* context, ExprKind kind, absl::Span<const Expr> x, Factors& factors);
+
+std::optional<Expr> MinTimesMax(const RuleInput& in) {
+  const Factors& factors = FactorsOf(in);
+  for (const Factor& low : factors.list) {
     if (low.base.kind() != ExprKind::kMin || low.base.operands().size() != 2) continue;
-    for (Factor& high : factors.list) {
+    for (const Factor& high : factors.list) {
       if (high.base.kind() != ExprKind::kMax || high.base.operands() != low.base.operands() ||
           high.exponent != low.exponent) {
         continue;
       }
-      const absl::Span<const Expr> x = low.base.operands();
-      low.base = x[0];
-      high.base = x[1];
-      return true;
+      Factors again;
+      again.coefficient = factors.coefficient;
+      for (const Factor& f : factors.list) {
+        const Expr& base = &f == &low    ? low.base.operands()[0]
+                           : &f == &high ? low.base.operands()[1]
+                                         : f.base;
+        AddFactor(again, base, f.exponent);
+      }
+      return FinishProduct(in.context, in.kind, in.x, again);
     }
   }
-  return false;
+  return std::nullopt;
 }
 
-Expr FinishProduct(ExprContext* context, Factors& factors) {
-  if (factors.overflow) return Expr::Overflow();
-  if (factors.coefficient == 0) return 0;
-  if (MultiplyExtremes(factors)) {
-    Factors again;
-    again.coefficient = factors.coefficient;
-    for (const Factor& f : factors.list) AddFactor(again, f.base, f.exponent);
-    return FinishProduct(context, again);
+bool IsSum(const Factor& f) { return f.base.kind() == ExprKind::kAdd; }
+
+// Unless the sum is opaque.
+std::optional<Expr> NumberTimesSum(const RuleInput& in) {
+  const Factors& factors = FactorsOf(in);
+  if (factors.list.size() != 1 || factors.list[0].exponent != 1 || !IsSum(factors.list[0]) ||
+      factors.list[0].base.operands().size() > kLargestFlatSum) {
+    return std::nullopt;
   }
-  if (!SortAndMerge(factors)) return Expr::Overflow();
-  const bool any_sum = std::any_of(factors.list.begin(), factors.list.end(),
-                                   [](const Factor& f) { return f.base.kind() == ExprKind::kAdd; });
-  if (!any_sum) return ProductNode(context, factors);
-  // A number times a sum always distributes, unless the sum is opaque.
-  if (factors.list.size() == 1 && factors.list[0].exponent == 1 &&
-      factors.list[0].base.operands().size() <= kLargestFlatSum) {
-    const Expr& sum = factors.list[0].base;
-    return FromPolynomial(context, Scaled(ToPolynomial(sum), factors.coefficient));
-  }
-  if (ExpansionSize(factors) > kLargestExpansion) return ProductNode(context, factors);
-  return Expand(context, factors);
+  const Expr& sum = factors.list[0].base;
+  return FromPolynomial(in.context, Scaled(ToPolynomial(sum), factors.coefficient));
 }
+
+std::optional<Expr> MultiplyOut(const RuleInput& in) {
+  const Factors& factors = FactorsOf(in);
+  if (std::none_of(factors.list.begin(), factors.list.end(), IsSum)) return std::nullopt;
+  if (ExpansionSize(factors) > kLargestExpansion) return std::nullopt;
+  return Expand(in.context, factors);
+}
+
+constexpr Rule kMulRules[] = {
+    {"mul.times_zero", "0*x = 0", "always", TimesZero},
+    {"mul.min_times_max", "min(x, y)*max(x, y) = x*y", "the same two operands", MinTimesMax},
+    {"mul.number_times_sum", "c*(x + y) = c*x + c*y", "a sum of at most 512 terms", NumberTimesSum},
+    {"mul.multiply_out", "(x + y)*z = x*z + y*z", "at most 64 products", MultiplyOut},
+};
+
+// Factors sorted and merged by their exponents, then the rows.
+Expr FinishProduct(ExprContext* context, ExprKind kind, absl::Span<const Expr> x,
+                   Factors& factors) {
+  if (factors.overflow) return Expr::Overflow();
+  if (factors.coefficient != 0 && !SortAndMerge(factors)) return Expr::Overflow();
+  ProductInput in;
+  in.context = context;
+  in.kind = kind;
+  in.x = x;
+  in.factors = &factors;
+  if (const auto e = ApplyRules(kMulRules, in)) return *e;
+  return ProductNode(context, factors);
+}
+
+std::optional<Expr> PowerZero(const RuleInput& in) {
+  if (in.x[1] != 0) return std::nullopt;
+  return 1;
+}
+std::optional<Expr> PowerOne(const RuleInput& in) {
+  if (in.x[1] != 1) return std::nullopt;
+  return in.x[0];
+}
+std::optional<Expr> NegativePower(const RuleInput& in) {
+  if (!in.x[1].is_const() || *in.x[1].AsInt() >= 0) return std::nullopt;
+  return Expr::Overflow();  // not an integer
+}
+std::optional<Expr> PowerIsProduct(const RuleInput& in) {
+  if (!in.x[1].is_const()) return std::nullopt;
+  Factors product;
+  AddFactor(product, in.x[0], *in.x[1].AsInt());
+  return FinishProduct(in.context, in.kind, in.x, product);
+}
+
+constexpr Rule kPowRules[] = {
+    {"pow.zero", "x**0 = 1", "always, 0**0 too", PowerZero},
+    {"pow.one", "x**1 = x", "always", PowerOne},
+    {"pow.negative", "x**-n = overflow", "n > 0 constant", NegativePower},
+    {"pow.is_product", "(x*y)**n = x**n*y**n, (x**m)**n = x**(m*n)", "n > 1 constant",
+     PowerIsProduct},
+};
 
 Expr ProductWithInfinity(absl::Span<const Expr> factors) {
   bool negative = false;
@@ -205,6 +271,9 @@ Expr ProductOfFloats(ExprContext* context, absl::Span<const Expr> factors) {
 
 }  // namespace
 
+absl::Span<const Rule> MulRules() { return kMulRules; }
+absl::Span<const Rule> PowRules() { return kPowRules; }
+
 std::optional<Expr> ScaledPlainTerm(const Expr& a, const Expr& b) {
   const Expr& e = a.is_const() ? b : a;
   const Expr& c = a.is_const() ? a : b;
@@ -230,7 +299,7 @@ Expr SimplifyProduct(ExprContext* context, absl::Span<const Expr> factors) {
   if (any_infinite) return ProductWithInfinity(numbers);
   Factors product;
   for (const Expr& e : numbers) AddFactor(product, e, 1);
-  return FinishProduct(context, product);
+  return FinishProduct(context, ExprKind::kMul, numbers, product);
 }
 
 Expr SimplifyPow(ExprContext* context, const Expr& a, const Expr& b) {
@@ -241,14 +310,9 @@ Expr SimplifyPow(ExprContext* context, const Expr& a, const Expr& b) {
   const Expr base = AsNumber(context, a);
   const Expr exponent = AsNumber(context, b);
   if (IsInfinite(base) || IsInfinite(exponent)) return Expr::Overflow();
-  if (!exponent.is_const()) return ContextAccess::Intern(context, ExprKind::kPow, {base, exponent});
-  const int64_t n = *exponent.AsInt();
-  if (n < 0) return Expr::Overflow();  // not an integer
-  if (n == 0) return 1;
-  if (n == 1) return base;
-  Factors product;
-  AddFactor(product, base, n);
-  return FinishProduct(context, product);
+  const Expr operands[] = {base, exponent};
+  if (const auto e = ApplyRules(kPowRules, {context, ExprKind::kPow, operands})) return *e;
+  return ContextAccess::Intern(context, ExprKind::kPow, operands);
 }
 
 }  // namespace lathe::symbolic

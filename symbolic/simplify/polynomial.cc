@@ -4,6 +4,7 @@
 
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/checked.h"
+#include "symbolic/simplify/rule.h"
 #include "symbolic/simplify/rules.h"
 
 namespace lathe::symbolic {
@@ -15,26 +16,18 @@ Polynomial Overflowed() {
   return p;
 }
 
-// c*(x % d) with its quotient: c*d*(x//d) + c*(x % d) = c*x, and
-// c*d*((x//d) % m) + c*(x % d) = c*(x % (d*m)), for positive d.
-std::optional<Expr> JoinedWith(ExprContext* context, const Expr& remainder, const Expr& other) {
+// The terms c*(x % d) and `other`, whose coefficient is c*d; what they are c times of.
+struct Pair {
+  Term remainder, other;
+};
+std::optional<Pair> FindPair(const RuleInput& in,
+                             std::optional<Expr> (*join)(const RuleInput&, const Pair&),
+                             std::optional<Expr>& joined) {
+  const Polynomial& p = *in.p;
+  if (p.terms.size() < 2 || p.terms.size() > kMostTermsToJoin) return std::nullopt;
   thread_local int depth = 0;
   const NestingLimit limit(depth);
   if (limit.reached()) return std::nullopt;
-  const Expr& x = remainder.operands()[0];
-  const Expr& d = remainder.operands()[1];
-  const Expr quotient = SimplifyFloorDiv(context, x, d);
-  if (other == quotient) return x;
-  if (other.kind() != ExprKind::kMod || other.operands()[0] != quotient) return std::nullopt;
-  const std::optional<int64_t> m = other.operands()[1].AsInt();
-  if (!m || *m <= 0) return std::nullopt;
-  const std::optional<int64_t> both = CheckedMul(*d.AsInt(), *m);
-  if (!both) return std::nullopt;
-  return SimplifyMod(context, x, *both);
-}
-
-std::optional<Polynomial> JoinRemainder(ExprContext* context, const Polynomial& p) {
-  if (p.terms.size() < 2 || p.terms.size() > kMostTermsToJoin) return std::nullopt;
   for (const Term& t : p.terms) {
     if (t.monomial.kind() != ExprKind::kMod) continue;
     const std::optional<int64_t> d = t.monomial.operands()[1].AsInt();
@@ -42,19 +35,66 @@ std::optional<Polynomial> JoinRemainder(ExprContext* context, const Polynomial& 
     if (!d || *d <= 0 || !wanted) continue;
     for (const Term& other : p.terms) {
       if (other.coefficient != *wanted) continue;
-      const std::optional<Expr> joined = JoinedWith(context, t.monomial, other.monomial);
-      if (!joined) continue;
-      Polynomial rest = p;
-      rest.terms.erase(std::remove_if(rest.terms.begin(), rest.terms.end(),
-                                      [&](const Term& u) { return u == t || u == other; }),
-                       rest.terms.end());
-      return AddScaled(rest, ToPolynomial(*joined), t.coefficient);
+      joined = join(in, {t, other});
+      if (joined) return Pair{t, other};
     }
   }
   return std::nullopt;
 }
 
+std::optional<Expr> Join(const RuleInput& in,
+                         std::optional<Expr> (*join)(const RuleInput&, const Pair&)) {
+  std::optional<Expr> joined;
+  const std::optional<Pair> pair = FindPair(in, join, joined);
+  if (!pair) return std::nullopt;
+  Polynomial rest = *in.p;
+  rest.terms.erase(
+      std::remove_if(rest.terms.begin(), rest.terms.end(),
+                     [&](const Term& u) { return u == pair->remainder || u == pair->other; }),
+      rest.terms.end());
+  return FromPolynomial(in.context,
+                        AddScaled(rest, ToPolynomial(*joined), pair->remainder.coefficient));
+}
+
+std::optional<Expr> JoinQuotient(const RuleInput& in) {
+  return Join(in, [](const RuleInput& i, const Pair& p) -> std::optional<Expr> {
+    const absl::Span<const Expr> x = p.remainder.monomial.operands();
+    if (p.other.monomial != SimplifyFloorDiv(i.context, x[0], x[1])) return std::nullopt;
+    return x[0];
+  });
+}
+
+std::optional<Expr> JoinDigits(const RuleInput& in) {
+  return Join(in, [](const RuleInput& i, const Pair& p) -> std::optional<Expr> {
+    const absl::Span<const Expr> x = p.remainder.monomial.operands();
+    const Expr& other = p.other.monomial;
+    if (other.kind() != ExprKind::kMod) return std::nullopt;
+    const std::optional<int64_t> m = other.operands()[1].AsInt();
+    if (!m || *m <= 0 || other.operands()[0] != SimplifyFloorDiv(i.context, x[0], x[1])) {
+      return std::nullopt;
+    }
+    const std::optional<int64_t> both = CheckedMul(*x[1].AsInt(), *m);
+    return both ? std::optional<Expr>(SimplifyMod(i.context, x[0], *both)) : std::nullopt;
+  });
+}
+
+// Rows of sums see the polynomial: sorted, each product once, no coefficient 0.
+constexpr Rule kRules[] = {
+    {"add.quotient_and_remainder", "c*d*(x//d) + c*(x % d) = c*x",
+     "d > 0 constant, at most 64 terms", JoinQuotient},
+    {"add.digits", "c*d*((x//d) % m) + c*(x % d) = c*(x % (d*m))",
+     "d, m > 0 constant, at most 64 terms", JoinDigits},
+};
+
+bool HasRemainder(const Polynomial& p) {
+  return p.terms.size() <= kMostTermsToJoin &&
+         std::any_of(p.terms.begin(), p.terms.end(),
+                     [](const Term& t) { return t.monomial.kind() == ExprKind::kMod; });
+}
+
 }  // namespace
+
+absl::Span<const Rule> AddRules() { return kRules; }
 
 Term ToTerm(const Expr& e) {
   const ExprNode* node = e.node();
@@ -148,8 +188,8 @@ Expr TimesConstant(ExprContext* context, const Expr& monomial, int64_t coefficie
 
 Expr FromPolynomial(ExprContext* context, const Polynomial& p) {
   if (p.overflow) return Expr::Overflow();
-  if (const std::optional<Polynomial> joined = JoinRemainder(context, p)) {
-    return FromPolynomial(context, *joined);
+  if (HasRemainder(p)) {
+    if (const auto e = ApplyRules(kRules, {context, ExprKind::kAdd, {}, &p})) return *e;
   }
   if (p.terms.empty()) return p.constant;
   if (p.terms.size() == 1 && p.constant == 0) {

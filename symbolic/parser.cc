@@ -8,47 +8,13 @@
 #include "dtypes/base/status.h"
 #include "symbolic/functions.h"
 #include "symbolic/lexer.h"
+#include "symbolic/operators.h"
 
 namespace lathe::symbolic {
 namespace {
 
 enum class Language { kExpr, kSympy, kGuard };
 using Resolver = std::function<absl::StatusOr<Expr>(absl::string_view)>;
-
-enum Level {
-  kOr = 1,
-  kAnd,
-  kNot,
-  kCompare,
-  kBitOr,
-  kBitXor,
-  kBitAnd,
-  kShift,
-  kAdd,
-  kMul,
-  kUnary,
-  kPow,
-};
-
-struct Operator {
-  absl::string_view text;
-  int level;
-};
-
-constexpr Operator kOperators[] = {
-    {"or", kOr},      {"and", kAnd},   {"==", kCompare}, {"!=", kCompare}, {"<", kCompare},
-    {"<=", kCompare}, {">", kCompare}, {">=", kCompare}, {"|", kBitOr},    {"^", kBitXor},
-    {"&", kBitAnd},   {"<<", kShift},  {">>", kShift},   {"+", kAdd},      {"-", kAdd},
-    {"*", kMul},      {"//", kMul},    {"%", kMul},      {"/", kMul},      {"**", kPow},
-};
-
-const Operator* FindOperator(const Token& token) {
-  if (token.kind != Token::kPunctuation && token.kind != Token::kName) return nullptr;
-  for (const Operator& o : kOperators) {
-    if (o.text == token.text) return &o;
-  }
-  return nullptr;
-}
 
 // A run of operators of one level, a prefix, an open parenthesis or call. Frames and values live
 // in vectors, so that nesting costs no stack.
@@ -61,26 +27,6 @@ struct Frame {
   const Function* function = nullptr;  // kCall
   size_t position = 0;
 };
-
-Expr CompareOf(absl::string_view op, const Expr& a, const Expr& b) {
-  if (op == "==") return Eq(a, b);
-  if (op == "!=") return Ne(a, b);
-  if (op == "<") return Lt(a, b);
-  if (op == "<=") return Le(a, b);
-  if (op == ">") return Gt(a, b);
-  return Ge(a, b);
-}
-
-Expr BinaryOf(absl::string_view op, const Expr& a, const Expr& b) {
-  if (op == "//") return FloorDiv(a, b);
-  if (op == "%") return Mod(a, b);
-  if (op == "/") return TrueDiv(a, b);
-  if (op == "|") return BitOr(a, b);
-  if (op == "^") return BitXor(a, b);
-  if (op == "&") return BitAnd(a, b);
-  if (op == "<<") return ShiftLeft(a, b);
-  return ShiftRight(a, b);
-}
 
 bool IsUnbackedName(absl::string_view name) {
   return name.size() > 1 && name[0] == 'u' &&

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "symbolic/condition_bounds.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/knowledge.h"
 #include "symbolic/linear_system.h"
@@ -23,7 +24,6 @@ constexpr size_t kMostUnknowns = 20;
 constexpr size_t kMostConstraints = 64;
 constexpr size_t kMostFactsPerUnknown = 8;
 constexpr int kDeepestSplit = 3;
-constexpr size_t kMostAlternatives = 4;  // of a condition "a or b"
 constexpr int kFewProofs = 8;
 constexpr int kMostNewProducts = 6;
 constexpr int kMostQuotients = 3;  // that are multiplied out, one after another
@@ -316,7 +316,7 @@ class Prover {
       }
       case ExprKind::kWhere:
         for (const auto& [value, condition] : {std::pair(x[1], x[0]), std::pair(x[2], Not(x[0]))}) {
-          for (std::vector<Polynomial>& one : Alternatives(condition)) {
+          for (std::vector<Polynomial>& one : AlternativeBounds(k_, condition)) {
             if (!holds(value, std::move(one))) return false;
           }
         }
@@ -333,55 +333,6 @@ class Prover {
         }
         return true;
       }
-    }
-  }
-
-  // One of these sets holds in full when `condition` does.
-  std::vector<std::vector<Polynomial>> Alternatives(const Expr& condition) {
-    const absl::Span<const Expr> parts = condition.operands();
-    std::vector<std::vector<Polynomial>> result;
-    if (condition.kind() == ExprKind::kOr && parts.size() <= kMostAlternatives) {
-      for (const Expr& part : parts) result.push_back(Consequences(part));
-      return result;
-    }
-    const bool none = condition.kind() == ExprKind::kNot && parts[0].kind() == ExprKind::kAnd &&
-                      parts[0].operands().size() <= kMostAlternatives;
-    if (none) {
-      for (const Expr& part : parts[0].operands()) result.push_back(Consequences(Not(part)));
-      return result;
-    }
-    return {Consequences(condition)};
-  }
-
-  std::vector<Polynomial> Consequences(const Expr& condition) {
-    const bool none =
-        condition.kind() == ExprKind::kNot && condition.operands()[0].kind() == ExprKind::kOr;
-    if (condition.kind() == ExprKind::kAnd || none) {
-      std::vector<Polynomial> all;
-      for (const Expr& part : none ? condition.operands()[0].operands() : condition.operands()) {
-        const std::vector<Polynomial> some = Consequences(none ? Not(part) : part);
-        all.insert(all.end(), some.begin(), some.end());
-      }
-      return all;
-    }
-    if (condition.operands().size() != 2) return {};
-    const Expr& a = condition.operands()[0];
-    const Expr& b = condition.operands()[1];
-    if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return {};
-    const Polynomial p = Difference(b, a), negated = Scaled(p, -1), one = Constant(1);
-    switch (condition.kind()) {
-      case ExprKind::kEq:
-        return {p, negated};
-      case ExprKind::kLt:
-        return {Minus(p, one)};
-      case ExprKind::kLe:
-        return {p};
-      case ExprKind::kNe:  // not 0, and on one side of it
-        if (k_.RangeOf(p).lower >= 0) return {Minus(p, one)};
-        if (k_.RangeOf(p).upper <= 0) return {Minus(negated, one)};
-        return {};
-      default:
-        return {};
     }
   }
 

@@ -2,6 +2,8 @@
 
 #include "symbolic/shape_env.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -258,6 +260,30 @@ TEST_F(ShapeEnvTest, PredicatesOfUndefinedConditionsDoNotHold) {
   EXPECT_TRUE(holds(14, 4));
   EXPECT_FALSE(holds(16, 4));
   EXPECT_FALSE(holds(12, 0));
+}
+
+// Floats over sizes, as exported graphs compute output sizes with them.
+TEST_F(ShapeEnvTest, PredicatesEvaluateFloats) {
+  const Expr a = Size(0, 0, 12), b = Size(0, 1, 8);
+  const Expr ratio = TrueDiv(a, b);  // 1.5
+  ASSERT_TRUE(*env_.GuardTrue(Le(ratio, Expr::Float(1.5)), kAdd));
+  ASSERT_TRUE(*env_.GuardTrue(Eq(env_.context().Make(ExprKind::kCeil, {ratio}), 2), kView));
+  const Expr root = env_.context().Make(ExprKind::kSqrt, {a + 4});
+  ASSERT_TRUE(*env_.GuardTrue(Lt(root * Expr::Float(2), Max(ToFloat(b), Expr::Float(9.5))), kAdd));
+  const absl::StatusOr<GuardPredicate> p = GuardPredicate::Compile(env_, Layout(1, 2));
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_EQ(p->general_guards().size(), 3u);
+  for (int64_t x = 2; x < 40; ++x) {
+    for (int64_t y = 2; y < 40; ++y) {
+      const double q = static_cast<double>(x) / static_cast<double>(y);
+      const bool expected = q <= 1.5 && std::ceil(q) == 2 &&
+                            std::sqrt(x + 4.0) * 2 < std::max(static_cast<double>(y), 9.5);
+      const int64_t values[] = {x, y, 0, 0};
+      EXPECT_EQ(p->Holds(values), expected) << x << ", " << y;
+    }
+  }
+  const int64_t bad[] = {16, 8, 0, 0};
+  EXPECT_EQ(*p->Failure(bad), "the guard s0/s1 <= 1.5 does not hold (asked by %add at m.py:3)");
 }
 
 // ---- automatic dynamic

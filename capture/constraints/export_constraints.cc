@@ -21,11 +21,6 @@ using symbolic::ShapeEnv;
 using symbolic::Source;
 using Kind = DimSpec::Kind;
 
-std::string RangeText(const Range& r) {
-  return absl::StrCat(r.lower == Range::kMin ? "0" : absl::StrCat(r.lower), "..",
-                      r.upper == Range::kMax ? "" : absl::StrCat(r.upper));
-}
-
 std::vector<std::string> Reasons(const symbolic::Proof& proof) {
   std::vector<std::string> lines;
   for (const symbolic::KnownFact& fact : proof.reasons) {
@@ -76,135 +71,6 @@ bool OnlyAbout(const std::vector<Expr>& symbols, const Expr& s) {
 
 }  // namespace
 
-absl::StatusOr<ExportConstraints> ExportConstraints::Declare(
-    Specification specification, absl::Span<const std::vector<int64_t>> examples, ShapeEnv& env) {
-  ExportConstraints c;
-  c.specification_ = std::move(specification);
-  const size_t n = c.specification_.inputs.size();
-  if (examples.size() != n) {
-    return InvalidArgument("the specification has ", n, " inputs, there are ", examples.size(),
-                           " examples");
-  }
-  c.sizes_.resize(n);
-  for (size_t i = 0; i < n; ++i) LATHE_RETURN_IF_ERROR(c.DeclareInput(i, examples[i], env));
-  return c;
-}
-
-absl::Status ExportConstraints::DeclareInput(size_t i, absl::Span<const int64_t> example,
-                                             ShapeEnv& env) {
-  const InputSpec& input = specification_.inputs[i];
-  if (example.size() != input.dims.size()) {
-    return InvalidArgument("input ", input.name, ": the specification has ", input.dims.size(),
-                           " dimensions, the example ", example.size());
-  }
-  // Plain names first, so that derived ones find their root.
-  sizes_[i].resize(example.size());
-  for (const bool plain : {true, false}) {
-    for (size_t d = 0; d < example.size(); ++d) {
-      const DimSpec& dim = input.dims[d];
-      const bool derived = dim.kind == Kind::kNamed && (dim.scale != 1 || dim.offset != 0);
-      if (derived == plain) continue;
-      LATHE_ASSIGN_OR_RETURN(sizes_[i][d], DeclareDim(i, d, example[d], env));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Expr> ExportConstraints::DeclareDim(size_t i, size_t d, int64_t example,
-                                                   ShapeEnv& env) {
-  const InputSpec& input = specification_.inputs[i];
-  const DimSpec& dim = input.dims[d];
-  const Source source = input.is_scalar
-                            ? Source::InputScalar(static_cast<int>(i))
-                            : Source::InputSize(static_cast<int>(i), static_cast<int>(d));
-  Symbol s;
-  s.kind = dim.kind;
-  s.asked = dim.range;
-  s.place = input.is_scalar ? absl::StrCat("input ", input.name)
-                            : absl::StrCat("size ", d, " of ", input.name);
-  s.input = i;
-  s.dim = d;
-  switch (dim.kind) {
-    case Kind::kStatic:
-      env.Bind(source, example);
-      return Expr(example);
-    case Kind::kValue:
-      if (example != dim.value) {
-        return InvalidArgument(s.place, " is ", example, " in the example, asked for ", dim.value);
-      }
-      env.Bind(source, example);
-      return Expr(example);
-    case Kind::kNamed:
-      return DeclareNamed(dim, s, source, example, env);
-    default:
-      break;
-  }
-  symbolic::DimChoice choice;
-  choice.policy = symbolic::DimPolicy::kDynamic;
-  choice.specialize_zero_one = dim.range.lower == Range::kMin;
-  choice.range = dim.range;
-  choice.range.lower = std::max<int64_t>(choice.range.lower, 0);
-  absl::StatusOr<Expr> e = env.BindInput(source, example, choice);
-  if (!e.ok()) return InvalidArgument(s.place, ": ", e.status().message());
-  if (e->is_const()) {
-    if (dim.kind == Kind::kDynamic) {
-      return InvalidArgument(s.place, " is ", example,
-                             " in the example: a dynamic size needs an example of 2 or more, or "
-                             "a range that begins at 0 or 1");
-    }
-    return e;
-  }
-  s.expr = *e;
-  symbols_.push_back(s);
-  return e;
-}
-
-absl::StatusOr<Expr> ExportConstraints::DeclareNamed(const DimSpec& dim, const Symbol& like,
-                                                     Source source, int64_t example,
-                                                     ShapeEnv& env) {
-  const NamedDim& named = *specification_.Find(dim.name);
-  const bool plain = dim.scale == 1 && dim.offset == 0;
-  const auto known = std::find_if(symbols_.begin(), symbols_.end(),
-                                  [&](const Symbol& s) { return s.asked_name == dim.name; });
-  const int64_t steps = example - dim.offset;
-  if (steps % dim.scale != 0) {
-    return InvalidArgument(like.place, " is ", example, " in the example, which is no ",
-                           ToString(dim));
-  }
-  const int64_t root_value = steps / dim.scale;
-  if (known != symbols_.end()) {
-    const int64_t expected = *env.hint(known->expr);
-    if (expected != root_value) {
-      return InvalidArgument(like.place, " is ", example, " in the example, asked for ",
-                             ToString(dim), ", and ", dim.name, " is ", expected, " (",
-                             known->place, ")");
-    }
-    const Expr value = known->expr * dim.scale + dim.offset;
-    env.Bind(source, value);
-    return value;
-  }
-  const bool allowed =
-      named.allowed.empty() ||
-      std::find(named.allowed.begin(), named.allowed.end(), root_value) != named.allowed.end();
-  if (!allowed || !named.range.Contains(root_value)) {
-    return InvalidArgument(
-        like.place, " gives ", dim.name, " = ", root_value, " in the example, asked for ",
-        named.allowed.empty() ? RangeText(named.range)
-                              : absl::StrCat("one of ", absl::StrJoin(named.allowed, ", ")));
-  }
-  Range range = named.range;
-  if (range.lower == Range::kMin) range.lower = root_value >= 2 ? 2 : 0;
-  Symbol s = like;
-  s.asked_name = dim.name;
-  s.asked = range;
-  s.allowed = named.allowed;
-  s.expr = env.AddBacked(dim.name, plain ? source : Source(), root_value, range);
-  symbols_.push_back(s);
-  const Expr value = s.expr * dim.scale + dim.offset;
-  env.Bind(source, value);
-  return value;
-}
-
 const ExportConstraints::Symbol* ExportConstraints::Find(const Expr& e) const {
   const auto it =
       std::find_if(symbols_.begin(), symbols_.end(), [&](const Symbol& s) { return s.expr == e; });
@@ -221,7 +87,7 @@ void ExportConstraints::CheckSymbol(const ShapeEnv& env, const Symbol& s,
   const Expr simple = env.Simplify(s.expr);
   if (const std::optional<int64_t> v = simple.AsInt()) {
     if (s.kind == Kind::kAuto) return;
-    out.push_back({NameOf(s), s.kind == Kind::kDynamic ? "dynamic" : RangeText(s.asked),
+    out.push_back({NameOf(s), s.kind == Kind::kDynamic ? "dynamic" : SizeRangeText(s.asked),
                    absl::StrCat("the constant ", *v),
                    Reasons(symbolic::Explain(env, Eq(s.expr, *v)))});
     return;
@@ -236,12 +102,12 @@ void ExportConstraints::CheckSymbol(const ShapeEnv& env, const Symbol& s,
         reasons.push_back(std::move(line));
       }
     }
-    out.push_back({NameOf(s), RangeText(s.asked), RangeText(r), std::move(reasons)});
+    out.push_back({NameOf(s), SizeRangeText(s.asked), SizeRangeText(r), std::move(reasons)});
   }
   const Congruence c = CongruenceOf(env, s.expr);
   if (c.modulus > 1) {
     const Expr holds = Eq(Mod(s.expr, c.modulus), c.remainder);
-    out.push_back({NameOf(s), RangeText(s.asked),
+    out.push_back({NameOf(s), SizeRangeText(s.asked),
                    c.remainder == 0
                        ? absl::StrCat("a multiple of ", c.modulus)
                        : absl::StrCat(c.remainder, " more than a multiple of ", c.modulus),
@@ -308,7 +174,7 @@ void ExportConstraints::CheckRelations(const ShapeEnv& env,
       // Sets were checked value by value.
       own_matter |= !s->allowed.empty() && OnlyAbout(symbolic::FreeSymbols(g.condition), e);
       names.push_back(NameOf(*s));
-      asked.push_back(absl::StrCat(s->asked_name, " in ", RangeText(s->asked)));
+      asked.push_back(absl::StrCat(s->asked_name, " in ", SizeRangeText(s->asked)));
     }
     if (own_matter) continue;
     out.push_back({absl::StrJoin(names, " and "),

@@ -274,6 +274,11 @@ std::string ToString(const DimSpec& dim) {
   }
 }
 
+std::string SizeRangeText(const symbolic::Range& r) {
+  return absl::StrCat(r.lower == symbolic::Range::kMin ? "0" : absl::StrCat(r.lower), "..",
+                      r.upper == symbolic::Range::kMax ? "" : absl::StrCat(r.upper));
+}
+
 std::string ToString(const Specification& specification) {
   std::string text;
   for (const NamedDim& dim : specification.dims) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "symbolic/expr.h"
@@ -24,6 +25,19 @@ std::vector<Expr> Backed(ShapeEnv& env, int64_t n, int64_t lower = 2) {
   }
   return symbols;
 }
+
+// The floor of all that follows: entries a second into an empty hash map.
+void BM_HashMap(benchmark::State& state) {
+  const int64_t n = state.range(0);
+  for (auto _ : state) {
+    absl::flat_hash_map<int64_t, int64_t> map;
+    for (int64_t i = 0; i < n; ++i)
+      map[static_cast<int64_t>(static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u)] = i;
+    benchmark::DoNotOptimize(map.size());
+  }
+  state.SetItemsProcessed(state.iterations() * n);
+}
+BENCHMARK(BM_HashMap)->Arg(10000)->Arg(100000)->Arg(1000000)->Unit(benchmark::kMillisecond);
 
 // New nodes a second, through the operators.
 void BM_Intern(benchmark::State& state) {

@@ -1,5 +1,6 @@
 // Views with the same elements in the same order: view, reshape, flatten, unflatten.
 
+#include <numeric>
 #include <utility>
 
 #include "dtypes/base/status.h"
@@ -122,10 +123,6 @@ Types InferViewDType(const InferContext& c) {
   const int from = BitWidth(type.dtype), to = BitWidth(wanted);
   type.dtype = wanted;
   if (from == to) return One(type);
-  if (from % 8 != 0 || to % 8 != 0) {
-    return InvalidArgument("view.dtype: ", Name(c.args.Type(0).dtype), " and ", Name(wanted),
-                           " have different widths and one is narrower than a byte");
-  }
   if (type.rank() == 0) {
     return InvalidArgument("view.dtype: self.dim() cannot be 0 to view ",
                            Name(c.args.Type(0).dtype), " as ", Name(wanted),
@@ -136,33 +133,82 @@ Types InferViewDType(const InferContext& c) {
                            Name(c.args.Type(0).dtype), " as ", Name(wanted),
                            " (different element sizes)");
   }
-  auto scale = [&](const Expr& e) { return e * from / to; };
-  if (from < to && !c.shapes.IsKnownEqual(type.sizes.back() * from % to, 0)) {
-    return InvalidArgument("view.dtype: self.size(-1) must be divisible by ", to / from,
-                           " to view ", Name(c.args.Type(0).dtype), " as ", Name(wanted));
+  // Bits; the program is at fault where they do not make whole elements.
+  const auto divides = [&](const Expr& e) { return c.shapes.IsKnownEqual(e * from % to, 0); };
+  bool fits = divides(type.sizes.back()) && divides(type.offset);
+  for (int d = 0; d + 1 < type.rank(); ++d) fits = fits && divides(type.strides[d]);
+  if (from % to != 0 && !fits) {
+    return InvalidArgument("view.dtype: self.size(-1), the offset and the other strides must be ",
+                           "divisible by ", to / std::gcd(from, to), " to view ",
+                           Name(c.args.Type(0).dtype), " as ", Name(wanted));
   }
+  const auto scale = [&](const Expr& e) { return e * from / to; };
   for (int d = 0; d + 1 < type.rank(); ++d) type.strides[d] = scale(type.strides[d]);
   type.sizes.back() = scale(type.sizes.back());
   type.offset = scale(type.offset);
   return One(type);
 }
 
-// Same width: one element is one element, its bits read anew. Other widths: evaluated.
+// Elements whose bits loops can read and write. Small floats are loaded as f32, which does not keep
+// the payload of every NaN, and a bool has one bit of its byte.
+bool HasPlainBits(DType dtype) {
+  return IsInteger(dtype) || dtype == DType::kF32 || dtype == DType::kF64;
+}
+DType UnsignedOf(DType dtype) { return BitWidth(dtype) == 32 ? DType::kU32 : DType::kU64; }
+
+// The element's bits as u64, zeros above.
+OpsValue LoadAsBits(OpsHandler& ops, TensorReader& in, Value* tensor, Index index) {
+  const DType dtype = tensor->type.tensor().dtype;
+  OpsValue value = in.Load(ops, tensor, index);
+  if (IsFloat(dtype)) value = ops.BitCast(value, UnsignedOf(dtype));
+  value = ops.Cast(value, DType::kU64);
+  const int width = BitWidth(dtype);
+  if (width == 64 || !IsSigned(dtype)) return value;
+  return ops.And(value, ops.Constant(Scalar((uint64_t{1} << width) - 1), DType::kU64));
+}
+
+// An element of another width: of the bits of its row, those from k * to on.
+OpsValue LoadAcross(OpsHandler& ops, TensorReader& in, Value* self, DType wanted, Index index) {
+  const TensorType& type = self->type.tensor();
+  const int from = BitWidth(type.dtype), to = BitWidth(wanted), step = std::gcd(from, to);
+  const Expr bit = index.back() * to;
+  const Expr first = FloorDiv(bit, from);
+  const OpsValue shift = ops.IndexExpr(Mod(bit, from), DType::kU64);
+  std::vector<Expr> place(index.begin(), index.end());
+  OpsValue bits;
+  for (int j = 0; j * from < from - step + to; ++j) {
+    // Past the row's end lie only bits that are cut off below.
+    place.back() = to % from == 0 || j == 0 ? first + j : Min(first + j, type.sizes.back() - 1);
+    OpsValue piece = LoadAsBits(ops, in, self, place);
+    if (j == 0) {
+      bits = from == step ? piece : ops.ShiftRight(piece, shift);
+      continue;
+    }
+    const OpsValue whole = ops.Constant(Scalar(j * from), DType::kU64);
+    bits = ops.Or(bits, ops.ShiftLeft(piece, ops.Sub(whole, shift)));
+  }
+  return bits;
+}
+
+// Its bits read anew. Elements that loops do not hold as they are stored: evaluated.
 absl::StatusOr<std::vector<Lowered>> LowerViewDType(const LowerContext& c) {
   Value* self = c.args.Tensor(0);
   const DType from = self->type.tensor().dtype, to = c.result().dtype;
-  const bool plain = !IsSubByte(from) && !IsSubByte(to) && LoadedDType(from) == from &&
-                     LoadedDType(to) == to && !IsBool(from) && !IsBool(to);
   if (from == to) {
     return std::vector<Lowered>{
         ViewLoops{self, [](Index index) { return std::vector<Expr>(index.begin(), index.end()); }}};
   }
-  if (BitWidth(from) != BitWidth(to) || !plain) {
+  if (!HasPlainBits(from) || !HasPlainBits(to)) {
     return Unimplemented("view.dtype from ", Name(from), " to ", Name(to), " inside a loop");
   }
   return std::vector<Lowered>{
-      PointwiseLoops{[self, to](OpsHandler& ops, TensorReader& in, Index index) {
-        return ops.BitCast(in.Load(ops, self, index), to);
+      PointwiseLoops{[self, from, to](OpsHandler& ops, TensorReader& in, Index index) {
+        if (BitWidth(from) == BitWidth(to)) {
+          const OpsValue value = in.Load(ops, self, index);
+          return IsSubByte(to) ? value : ops.BitCast(value, to);  // a store keeps the low bits
+        }
+        const OpsValue bits = LoadAcross(ops, in, self, to, index);
+        return IsFloat(to) ? ops.BitCast(ops.Cast(bits, UnsignedOf(to)), to) : bits;
       }}};
 }
 
@@ -228,7 +274,8 @@ std::vector<OpRow> ReshapeRows() {
                     Value* updated) -> absl::StatusOr<Argument> {
         return Argument::Of(b.Call("aten.view.dtype", {updated, base->type.tensor().dtype}));
       },
-      .samples = {"aten.view.dtype(f32[4], i32)", "aten.view.dtype(u8[2, 8], f64)"},
+      .samples = {"aten.view.dtype(f32[4], i32)", "aten.view.dtype(u8[2, 8], f64)",
+                  "aten.view.dtype(u8[2, 6], i3)", "aten.view.dtype(u4[3, 8], i16)"},
   });
   view_dtype.lower = LowerViewDType;
   rows.push_back(std::move(view_dtype));

@@ -106,6 +106,14 @@ bool NeedsCopy(const PlanInput& input, const Tensor& tensor) {
   return input.needs_contiguous && !tensor.is_contiguous();
 }
 
+Tensor CopyToBind(const PlanInput& input, const Tensor& tensor) {
+  if (input.needs_contiguous) return tensor.Clone();
+  // The program was compiled for these strides.
+  const Tensor copy = Tensor::EmptyStrided(tensor.dtype(), tensor.sizes(), tensor.strides());
+  copy.CopyFrom(tensor);
+  return copy;
+}
+
 void BindTensor(const PlanInput& input, const Tensor& tensor, Frame& frame) {
   frame.SetTensor(input.tensor, tensor, tensor.offset() - input.expected_offset);
   for (size_t d = 0; d < input.size_registers.size(); ++d) {

@@ -12,8 +12,10 @@ namespace lathe::executor {
 
 // InvalidArgument names the input, the rule and what was given.
 absl::Status CheckTensor(const PlanInput& input, const Tensor& tensor);
-// True when the program runs on a contiguous copy of such a tensor.
+// True when the program runs on a copy of such a tensor: contiguous if it was compiled for that,
+// otherwise with the same strides.
 bool NeedsCopy(const PlanInput& input, const Tensor& tensor);
+Tensor CopyToBind(const PlanInput& input, const Tensor& tensor);
 // Into the slot and registers of `input`; checks nothing.
 void BindTensor(const PlanInput& input, const Tensor& tensor, Frame& frame);
 absl::Status BindScalar(const PlanInput& input, const Scalar& value, Frame& frame);

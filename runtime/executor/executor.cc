@@ -97,7 +97,7 @@ absl::Status LoadWeights(const LoadOptions& options, Program& program) {
       return InvalidArgument("weight '", input.name, "' is changed by the program and must be ",
                              "contiguous, given ", TypeString(found->second));
     }
-    program.weights[k] = found->second.Clone();
+    program.weights[k] = executor::CopyToBind(input, found->second);
   }
   std::vector<const Tensor*> tensors;
   for (const Tensor& weight : program.weights) {
@@ -155,7 +155,7 @@ absl::Status LoadedPlan::Impl::Bind(absl::Span<const RunValue> values, executor:
     if (__builtin_expect(!executor::NeedsCopy(input, *tensor), 1)) {
       executor::BindTensor(input, *tensor, frame);
     } else {
-      const Tensor copy = tensor->Clone();
+      const Tensor copy = executor::CopyToBind(input, *tensor);
       executor::BindTensor(input, copy, frame);
       if (input.is_mutated) copied_back->emplace_back(*tensor, copy);
     }

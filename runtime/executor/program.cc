@@ -231,7 +231,8 @@ absl::StatusOr<std::vector<RunValue>> Context::Call(int32_t subplan,
   for (size_t k = 0; k < inputs.size(); ++k) {
     const PlanInput& input = code.plan->inputs[k];
     LATHE_RETURN_IF_ERROR(CheckTensor(input, inputs[k]));
-    BindTensor(input, NeedsCopy(input, inputs[k]) ? inputs[k].Clone() : inputs[k], frame);
+    BindTensor(input, NeedsCopy(input, inputs[k]) ? CopyToBind(input, inputs[k]) : inputs[k],
+               frame);
   }
   return Run(code, frame);
 }

@@ -106,7 +106,8 @@ DTypeRule DivisionDTypes() {
 OpsValue Divide(const PointwiseCall& c) {
   if (c.args.IsNone(2)) return c.ops.Div(c[0], c[1]);
   if (c.args.String(2) == "floor") return c.ops.FloorDiv(c[0], c[1]);
-  if (c.dtypes.common == c.dtype) return c.ops.TruncDiv(c[0], c[1]);
+  const bool rounds = IsFloat(c.dtypes.common) && c.dtypes.common != c.dtype;
+  if (!rounds) return c.ops.TruncDiv(c[0], c[1]);
   return c.ops.Trunc(c.Rounded(c.ops.Div(c[0], c[1])));
 }
 

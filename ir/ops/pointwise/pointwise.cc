@@ -77,10 +77,15 @@ absl::StatusOr<std::vector<ValueType>> Infer(const PointwiseSpec& spec, const In
 // A Scalar operand as a value in the computing dtype.
 OpsValue ScalarOperand(const PointwiseSpec& spec, OpsHandler& ops, const OpArgs& args, int i,
                        const PointwiseDTypes& dtypes, DType computing) {
-  if (std::optional<Expr> e = args.ScalarExpr(i)) return ops.IndexExpr(*e, computing);
+  // Packed integers are computed in bytes, which hold more numbers.
+  const auto wrapped = [&](OpsValue value) {
+    if (!IsSubByte(dtypes.common)) return value;
+    return ops.Cast(ops.Cast(value, dtypes.common), computing);
+  };
+  if (std::optional<Expr> e = args.ScalarExpr(i)) return wrapped(ops.IndexExpr(*e, computing));
   Scalar value = args.Number(i);
   if (spec.round_scalars) value = Convert(value, dtypes.common);
-  return ops.Constant(value, computing);
+  return wrapped(ops.Constant(value, computing));
 }
 
 // A tensor operand, converted as eager's iterator does: to `common`, then to what is computed in.

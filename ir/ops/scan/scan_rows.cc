@@ -32,7 +32,6 @@ Types InferTotal(const InferContext& c) {
 LowerFunction LowerScan(absl::string_view op) {
   return [op = std::string(op)](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
     LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args));
-    if (IsSubByte(c.args.Type(0).dtype)) return Unimplemented("a scan of sub-byte integers");
     ExternLoops scan;
     scan.id = "cumulative";
     scan.attributes = absl::StrCat("op=", op, ";dim=", dim);

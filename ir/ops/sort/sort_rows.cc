@@ -48,7 +48,6 @@ InferFunction InferSort(SortArguments at) {
 LowerFunction LowerSort(SortArguments at) {
   return [at](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
     LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args, at.dim));
-    if (IsSubByte(c.args.Type(0).dtype)) return Unimplemented("sort of sub-byte integers");
     ExternLoops sort;
     sort.id = "sort";
     sort.attributes =
@@ -136,7 +135,6 @@ OpRow TopKRow() {
   row.infer = InferTopK;
   row.lower = [](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
     LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args, 2));
-    if (IsSubByte(c.args.Type(0).dtype)) return Unimplemented("topk of sub-byte integers");
     ExternLoops topk;
     topk.id = "topk";
     topk.attributes = absl::StrCat("dim=", dim, ";largest=", c.args.Bool(3) ? "true" : "false");

@@ -9,8 +9,8 @@
 namespace lathe {
 namespace {
 
-// u16, u32, u64: PyTorch promotes them with floats alone.
-bool IsWideUnsigned(DType d) { return IsUnsigned(d) && BitWidth(d) >= 16; }
+// All unsigned types but u8: PyTorch promotes them with floats alone.
+bool IsBareUnsigned(DType d) { return IsUnsigned(d) && d != DType::kU8; }
 
 // The narrowest signed or unsigned type of at least `bits` bits; nullopt past 64.
 std::optional<DType> NarrowestInteger(DTypeKind kind, int bits) {
@@ -71,13 +71,14 @@ std::optional<DType> ComplexJoin(DType a, DType b) {
 // torch.promote_types; nullopt where it raises.
 std::optional<DType> PyTorchJoin(DType a, DType b) {
   if (a == b) return a;
-  if (IsSubByte(a) || IsSubByte(b) || IsF8(a) || IsF8(b)) return std::nullopt;
+  if (IsF8(a) || IsF8(b)) return std::nullopt;
   if (a == DType::kF4E2M1FNx2 || b == DType::kF4E2M1FNx2) return std::nullopt;
-  if (IsWideUnsigned(a) || IsWideUnsigned(b)) {
+  if (IsBareUnsigned(a) || IsBareUnsigned(b)) {
     if (IsFloat(a)) return a;
     if (IsFloat(b)) return b;
     return std::nullopt;
   }
+  if (IsSubByte(a) || IsSubByte(b)) return std::nullopt;
   if (IsIntegral(a) && IsIntegral(b)) return IntegerJoin(a, b);
   if (IsIntegral(a)) return b;
   if (IsIntegral(b)) return a;

@@ -152,7 +152,8 @@ std::string PromotionTable() {
       head, ArraysWithNumbers(),
       "\n## Integers under kExtended\n\n"
       "The narrowest type that holds every value of both; `-`: there is none, and promotion is an "
-      "error. NumPy has\nno sub-byte types, and PyTorch promotes none of them.\n\n",
+      "error. NumPy has\nno sub-byte types; PyTorch promotes the unsigned ones with floats, and no "
+      "others.\n\n",
       Lattice());
 }
 

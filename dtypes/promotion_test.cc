@@ -214,6 +214,11 @@ TEST(ExtendedPromotion, Examples) {
   EXPECT_EQ(join(DType::kU7, DType::kU16), DType::kU16);
   EXPECT_EQ(join(DType::kU32, DType::kI8), DType::kI64);
   EXPECT_EQ(join(DType::kU5, DType::kBF16), DType::kBF16);
+  // PyTorch's own rules have a type for unsigned ones and floats alone.
+  EXPECT_EQ(*PromoteTypes(DType::kU5, DType::kBF16), DType::kBF16);
+  EXPECT_FALSE(PromoteTypes(DType::kU5, DType::kU8).ok());
+  EXPECT_FALSE(PromoteTypes(DType::kU5, DType::kC64).ok());
+  EXPECT_FALSE(PromoteTypes(DType::kI5, DType::kBF16).ok());
   EXPECT_EQ(join(DType::kU64, DType::kC64), DType::kC64);
 }
 

@@ -114,6 +114,30 @@ absl::StatusOr<std::vector<HostValue>> EvaluateInPlace(const OpRow& functional,
   return std::vector<HostValue>{self};
 }
 
+// ATen's name of the in-place form: an underscore after the base name, or a name of its own.
+std::string InPlaceName(const std::string& functional, size_t base_end) {
+  static constexpr const char* kIrregular[][2] = {
+      {"aten.pow.Tensor_Tensor", "aten.pow_.Tensor"},
+      {"aten.pow.Tensor_Scalar", "aten.pow_.Scalar"},
+      {"aten.float_power.Tensor_Tensor", "aten.float_power_.Tensor"},
+      {"aten.float_power.Tensor_Scalar", "aten.float_power_.Scalar"},
+      {"aten.floor_divide", "aten.floor_divide_.Tensor"},
+      {"aten.__and__.Tensor", "aten.__iand__.Tensor"},
+      {"aten.__and__.Scalar", "aten.__iand__.Scalar"},
+      {"aten.__or__.Tensor", "aten.__ior__.Tensor"},
+      {"aten.__or__.Scalar", "aten.__ior__.Scalar"},
+      {"aten.__xor__.Tensor", "aten.__ixor__.Tensor"},
+      {"aten.__xor__.Scalar", "aten.__ixor__.Scalar"},
+      {"aten.__lshift__.Tensor", "aten.__ilshift__.Tensor"},
+      {"aten.__lshift__.Scalar", "aten.__ilshift__.Scalar"},
+      {"aten.__rshift__.Tensor", "aten.__irshift__.Tensor"},
+      {"aten.__rshift__.Scalar", "aten.__irshift__.Scalar"}};
+  for (const auto& [name, in_place] : kIrregular) {
+    if (functional == name) return in_place;
+  }
+  return std::string(functional).insert(base_end, "_");
+}
+
 }  // namespace
 
 void DeriveFromDecomposition(OpRow& row, const RegistryFunction& registry) {
@@ -144,17 +168,15 @@ std::optional<OpRow> InPlaceRow(const std::shared_ptr<const OpRow>& functional) 
 
   OpRow row;
   row.parsed = schema;
-  row.parsed.name.insert(base_end, "_");
+  row.parsed.name = InPlaceName(schema.name, base_end);
   row.parsed.alias_marks[0] = "a";
   row.parsed.arguments[0].is_written = true;
   row.parsed.returns[0].alias = "a";
   row.parsed.returns[0].is_written = true;
-  size_t parenthesis = functional->schema.find('(');
-  row.schema = functional->schema;
-  size_t schema_base = std::min(row.schema.find('.'), parenthesis);
+  const size_t domain_end = row.parsed.name.find('.');
   row.schema = absl::StrCat(
-      row.schema.substr(0, schema_base), "_",
-      absl::StrReplaceAll(row.schema.substr(schema_base),
+      row.parsed.name.substr(0, domain_end), "::", row.parsed.name.substr(domain_end + 1),
+      absl::StrReplaceAll(functional->schema.substr(functional->schema.find('(')),
                           {{"(Tensor self", "(Tensor(a!) self"}, {"-> Tensor", "-> Tensor(a!)"}}));
   row.doc = absl::StrCat("In place: self becomes ", schema.name, " of the arguments.");
   row.effect = Effect::kMutates;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
@@ -50,18 +51,25 @@ Arange ArangeOf(const OpArgs& args) {
   return range;
 }
 
+// aten.range has its end among the numbers, and gives f32 unless told otherwise.
+bool IncludesEnd(const Schema& schema) { return absl::StartsWith(schema.name, "aten.range"); }
+
 Types InferArange(const InferContext& c) {
   Arange range = ArangeOf(c.args);
+  const bool inclusive = IncludesEnd(c.args.schema());
+  const bool gives_integers = range.is_integer && !inclusive;
   LATHE_ASSIGN_OR_RETURN(FactoryOptions options,
-                         OptionsOf(c.args, range.is_integer ? DType::kI64 : DType::kF32));
+                         OptionsOf(c.args, gives_integers ? DType::kI64 : DType::kF32));
   Expr size;
   if (range.is_integer) {
     Expr span = *range.end.integer - *range.start.integer, step = *range.step.integer;
     if (step == 0) return InvalidArgument("arange: step must be nonzero");
-    size = c.shapes.Simplify(symbolic::CeilDiv(span, step));
+    size = inclusive ? symbolic::FloorDiv(span, step) + 1 : symbolic::CeilDiv(span, step);
+    size = c.shapes.Simplify(size);
   } else {
     if (range.step.number == 0) return InvalidArgument("arange: step must be nonzero");
-    double count = std::ceil((range.end.number - range.start.number) / range.step.number);
+    double count = (range.end.number - range.start.number) / range.step.number;
+    count = inclusive ? std::floor(count) + 1 : std::ceil(count);
     if (!std::isfinite(count) || std::abs(count) > 9e18) {
       return InvalidArgument("arange: unsupported range: ", range.start.number, " -> ",
                              range.end.number);
@@ -110,10 +118,10 @@ Results EvaluateArange(const EvaluateContext& c) {
   return OneResult(out);
 }
 
-OpRow ArangeRow(const std::string& overload, const std::string& arguments, std::string doc,
+OpRow ArangeRow(const std::string& name, const std::string& arguments, std::string doc,
                 std::vector<std::string> samples) {
   OpRow row;
-  row.schema = WithOptions("aten::arange" + overload + "(" + arguments);
+  row.schema = WithOptions("aten::" + name + "(" + arguments);
   row.doc = std::move(doc);
   row.infer = InferArange;
   row.lower = LowerArange;
@@ -326,14 +334,20 @@ OpRow TriangleRow(const std::string& name, bool lower) {
 
 std::vector<OpRow> RangeRows() {
   std::vector<OpRow> rows;
-  rows.push_back(ArangeRow("", "Scalar end", "0, 1, ... below end.",
+  rows.push_back(ArangeRow("arange", "Scalar end", "0, 1, ... below end.",
                            {"aten.arange(5)", "aten.arange(s0)", "aten.arange(2.5)"}));
-  rows.push_back(ArangeRow(".start", "Scalar start, Scalar end", "start, start + 1, ... below end.",
-                           {"aten.arange.start(2, s0)"}));
+  rows.push_back(ArangeRow("arange.start", "Scalar start, Scalar end",
+                           "start, start + 1, ... below end.", {"aten.arange.start(2, s0)"}));
   rows.push_back(
-      ArangeRow(".start_step", "Scalar start, Scalar end, Scalar step=1",
+      ArangeRow("arange.start_step", "Scalar start, Scalar end, Scalar step=1",
                 "start, start + step, ... before end.",
                 {"aten.arange.start_step(0, 16, 3)", "aten.arange.start_step(1.0, 0.0, -0.25)"}));
+  rows.push_back(ArangeRow("range", "Scalar start, Scalar end",
+                           "start, start + 1, ... up to end, as f32 unless told otherwise.",
+                           {"aten.range(2, 7)"}));
+  rows.push_back(ArangeRow("range.step", "Scalar start, Scalar end, Scalar step=1",
+                           "start, start + step, ... up to end.",
+                           {"aten.range.step(0.0, 1.0, 0.25)"}));
   for (OpRow& row : LinspaceRows()) rows.push_back(std::move(row));
   rows.push_back(EyeRow("", "SymInt n", "aten.eye(3)"));
   rows.push_back(EyeRow(".m", "SymInt n, SymInt m", "aten.eye.m(2, 3)"));

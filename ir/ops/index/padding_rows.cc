@@ -114,16 +114,43 @@ OpRow FoldedPad(const std::string& name, int spatial, Fold fold, bool reflects) 
   });
 }
 
-// pad(self, pad, mode, value)
-absl::StatusOr<Arguments> DecomposePad(Builder& b, const OpArgs& args) {
-  const std::string& mode = args.String(2);
+// Each dimension, after what negative numbers cut off, once more before and after itself.
+absl::StatusOr<Arguments> PadCircular(Builder& b, Value* self, const std::vector<Expr>& pad) {
+  const int padded = static_cast<int>(pad.size() / 2);
+  if (pad.size() % 2 != 0 || padded > TypeOf(self).rank()) {
+    return InvalidArgument("pad: ", pad.size(), " numbers do not pad ", ToString(TypeOf(self)));
+  }
+  for (int k = 0; k < padded; ++k) {
+    const int64_t dim = TypeOf(self).rank() - 1 - k;
+    const std::optional<int64_t> left = pad[2 * k].AsInt(), right = pad[2 * k + 1].AsInt();
+    if (!left || !right) return Unimplemented("circular padding by a symbolic number");
+    const Expr whole = TypeOf(self).sizes[dim];
+    if (b.shapes().IsKnownTrue(symbolic::Lt(whole, std::max(*left, *right)))) {
+      return InvalidArgument("Padding value causes wrapping around more than once.");
+    }
+    Value* middle = b.Call("aten.slice.Tensor", {self, dim, std::max<int64_t>(-*left, 0),
+                                                 whole - std::max<int64_t>(-*right, 0)});
+    LATHE_RETURN_IF_ERROR(b.status());
+    const Expr size = TypeOf(middle).sizes[dim];
+    std::vector<Value*> parts;
+    if (*left > 0) {
+      parts.push_back(b.Call("aten.slice.Tensor", {middle, dim, size - *left, size}));
+    }
+    parts.push_back(middle);
+    if (*right > 0) parts.push_back(b.Call("aten.slice.Tensor", {middle, dim, 0, *right}));
+    self = b.Call("aten.cat", {CallArgument(parts), dim});
+  }
+  return OneArgument(self);
+}
+
+absl::StatusOr<Arguments> PadBy(Builder& b, const OpArgs& args, const std::string& mode) {
   const std::vector<Expr> pad = args.Ints(1);
   if (mode == "constant") {
     return OneArgument(b.Call("aten.constant_pad_nd",
                               {args.Tensor(0), pad, Scalar(args.OptionalFloat(3).value_or(0))}));
   }
   const char* op = mode == "reflect" ? "aten.reflection_pad" : "aten.replication_pad";
-  if (mode == "circular") return Unimplemented("pad with mode='circular'");
+  if (mode == "circular") return PadCircular(b, args.Tensor(0), pad);
   if (mode != "reflect" && mode != "replicate") {
     return InvalidArgument("Unrecognised padding mode ", mode);
   }
@@ -131,6 +158,28 @@ absl::StatusOr<Arguments> DecomposePad(Builder& b, const OpArgs& args) {
     return Unimplemented("pad with mode='", mode, "' of ", pad.size() / 2, " dimensions");
   }
   return OneArgument(b.Call(absl::StrCat(op, pad.size() / 2, "d"), {args.Tensor(0), pad}));
+}
+
+// pad(self, pad, mode, value)
+absl::StatusOr<Arguments> DecomposePad(Builder& b, const OpArgs& args) {
+  return PadBy(b, args, args.String(2));
+}
+
+// The mode by its number.
+absl::StatusOr<Arguments> DecomposePadEnum(Builder& b, const OpArgs& args) {
+  static constexpr const char* kModes[] = {"reflect", "replicate", "circular", "constant"};
+  LATHE_ASSIGN_OR_RETURN(int64_t mode, args.ConstantInt(2));
+  if (mode < 0 || mode > 3) return InvalidArgument("_pad_enum: there is no mode ", mode);
+  return PadBy(b, args, kModes[mode]);
+}
+
+OpRow PadRow(std::string schema, std::string doc, DecomposeFunction decompose) {
+  OpRow row;
+  row.schema = std::move(schema);
+  row.doc = std::move(doc);
+  row.decompose = std::move(decompose);
+  row.composite = true;
+  return row;
 }
 
 }  // namespace
@@ -150,13 +199,17 @@ std::vector<OpRow> PaddingRows() {
     rows.push_back(FoldedPad("reflection_pad", n, Reflect, true));
     rows.push_back(FoldedPad("replication_pad", n, Replicate, false));
   }
-  OpRow pad;
-  pad.schema =
-      "aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor";
-  pad.doc = "Padding of the last dimensions by a constant, a reflection or the edge.";
-  pad.decompose = DecomposePad;
-  pad.composite = true;
-  rows.push_back(std::move(pad));
+  rows.push_back(PadRow(
+      "aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+      "Padding of the last dimensions by a constant, a reflection, the edge or the other end.",
+      DecomposePad));
+  rows.push_back(
+      PadRow("aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor",
+             "pad, its mode a number.", DecomposePadEnum));
+  rows.push_back(PadRow(
+      "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor",
+      "Padding of the last dimensions by their other end.",
+      [](Builder& b, const OpArgs& args) { return PadCircular(b, args.Tensor(0), args.Ints(1)); }));
   return rows;
 }
 

@@ -143,6 +143,23 @@ OpRow ToRow(std::string schema, std::function<Target(const OpArgs&)> target) {
   return row;
 }
 
+// _cast_Byte...: to.dtype of a fixed dtype.
+std::vector<OpRow> NamedCastRows() {
+  static constexpr std::pair<const char*, DType> kCasts[] = {
+      {"Byte", DType::kU8},   {"Char", DType::kI8},   {"Short", DType::kI16},
+      {"Int", DType::kI32},   {"Long", DType::kI64},  {"Half", DType::kF16},
+      {"Float", DType::kF32}, {"Double", DType::kF64}};
+  std::vector<OpRow> rows;
+  for (const auto& [name, dtype] : kCasts) {
+    rows.push_back(ToRow(
+        std::string("aten::_cast_") + name + "(Tensor self, bool non_blocking=False) -> Tensor",
+        [dtype = dtype](const OpArgs&) {
+          return Target{dtype, {}, false, std::nullopt};
+        }));
+  }
+  return rows;
+}
+
 std::vector<OpRow> ConversionRows() {
   OpRow contiguous = ToRow(
       "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> "
@@ -214,6 +231,7 @@ OpRow Dropout(const char* name) {
 std::vector<OpRow> CopyRows() {
   return Concatenate({PlainCopyRows(),
                       ConversionRows(),
+                      NamedCastRows(),
                       {Dropout("dropout"), Dropout("feature_dropout"), Dropout("alpha_dropout"),
                        Dropout("feature_alpha_dropout")}});
 }

@@ -260,6 +260,54 @@ Results IsInScalar(Builder& b, const OpArgs& args) {
   return std::vector<Argument>{Argument::Of(b.Call(op, {args.Tensor(0), args[1]}))};
 }
 
+Results IsInOfScalar(Builder& b, const OpArgs& args) {
+  Value* found = b.Call("aten.any", {b.Call("aten.eq.Scalar", {args.Tensor(1), args[0]})});
+  if (args.Bool(3)) found = b.Call("aten.logical_not", {found});
+  return std::vector<Argument>{Argument::Of(found)};
+}
+
+// nansum over the number of numbers.
+Results NanMean(Builder& b, const OpArgs& args) {
+  if (!IsFloat(args.Type(0).dtype)) {
+    return InvalidArgument("nanmean(): expected input to have floating point dtype but got ",
+                           Name(args.Type(0).dtype));
+  }
+  Value* sum = b.Call("aten.nansum", {args[0], args[1], args[2]}, {{"dtype", args[3]}});
+  Value* numbers = b.Call("aten.logical_not", {b.Call("aten.isnan", {args[0]})});
+  Value* count = b.Call("aten.sum.dim_IntList", {numbers, args[1], args[2]});
+  return std::vector<Argument>{Argument::Of(b.Call("aten.div.Tensor", {sum, count}))};
+}
+
+// The sum over what broadcasting from `size` would repeat.
+Results SumToSize(Builder& b, const OpArgs& args) {
+  const std::vector<Expr> sizes = args.Type(0).sizes, wanted = args.Ints(1);
+  const int extra = static_cast<int>(sizes.size()) - static_cast<int>(wanted.size());
+  std::vector<int> dims;
+  for (int d = 0; d < static_cast<int>(sizes.size()); ++d) {
+    const bool sums = d < extra || (wanted[d - extra] == Expr(1) && sizes[d] != Expr(1));
+    if (sums) dims.push_back(d);
+    if (extra < 0 || (!sums && b.shapes().IsKnownTrue(symbolic::Ne(sizes[d], wanted[d - extra])))) {
+      return InvalidArgument("sum_to_size: ", ToString(args.Type(0)),
+                             " does not come from broadcasting the wanted size");
+    }
+  }
+  if (dims.empty()) return std::vector<Argument>{args[0]};
+  Value* sum = b.Call("aten.sum.dim_IntList", {args[0], DimList(dims), true});
+  if (extra > 0) sum = b.Call("aten.view", {sum, wanted});
+  return std::vector<Argument>{Argument::Of(sum)};
+}
+
+// The older names of aminmax; `dim` and `keepdim` where the schema has them.
+Results OlderAminmax(Builder& b, const OpArgs& args) {
+  std::vector<std::pair<std::string, CallArgument>> named;
+  if (args.size() > 1) named = {{"dim", args[1]}, {"keepdim", args[2]}};
+  std::vector<Argument> results;
+  for (Value* value : b.CallMany("aten.aminmax", {args[0]}, named)) {
+    results.push_back(Argument::Of(value));
+  }
+  return results;
+}
+
 // Whether a tensor of one bool is true.
 Results Item(Builder& b, Value* condition) {
   Value* number = b.Call("aten._local_scalar_dense", {condition});
@@ -361,6 +409,22 @@ std::vector<OpRow> ComposedReductionRows() {
       Composed("aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, "
                "bool assume_unique=False, bool invert=False) -> Tensor",
                "Whether each element is the test element.", IsInScalar));
+  rows.push_back(
+      Composed("aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, "
+               "bool assume_unique=False, bool invert=False) -> Tensor",
+               "Whether the number is among the test elements.", IsInOfScalar));
+  rows.push_back(
+      Composed("aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+               "ScalarType? dtype=None) -> Tensor",
+               "The mean of what is not NaN.", NanMean, true));
+  for (const char* arguments :
+       {"(Tensor self)", ".dim(Tensor self, int dim, bool keepdim=False)"}) {
+    rows.push_back(Composed(std::string("aten::_aminmax") + arguments + " -> (Tensor, Tensor)",
+                            "The smallest and the largest element.", OlderAminmax, true));
+  }
+  rows.push_back(Composed("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor",
+                          "The sum over what broadcasting from size would repeat.", SumToSize,
+                          true));
   return rows;
 }
 

@@ -379,6 +379,71 @@ TEST_F(BadInput, WrongFilesOfTensors) {
                 "b.safetensors: ");
 }
 
+// A safetensors file of one tensor.
+std::string PackedFile(const std::string& type, const std::string& format,
+                       const std::string& bytes) {
+  std::string header =
+      absl::StrCat(R"({"__metadata__":{"in.0":")", type, R"("},"in.0":{"dtype":")", format,
+                   R"(","shape":[)", bytes.size(), R"(],"data_offsets":[0,)", bytes.size(), "]}}");
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  std::string length(8, '\0');
+  const uint64_t size = header.size();
+  std::memcpy(length.data(), &size, sizeof size);
+  return length + header + bytes;
+}
+
+TEST_F(BadInput, PackedIntegers) {
+  const std::string program = Write("packed.lathe",
+                                    "graph @f(%x: u3[5]) {\n  %y = aten.add.Scalar(%x, 3)\n"
+                                    "  return %y\n}\n");
+  const std::string two("\x88\x46", 2);  // 0 1 2 3 4
+  const Outcome good =
+      Run({"run", program, "-i", Write("in.safetensors", PackedFile("u3[5]", "U8", two)), "--tier",
+           "tile"});
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_TRUE(absl::StrContains(good.out, "u3[5] [3, 4, 5, 6, 7]")) << good.out;
+  // Written, then read again.
+  const std::string out = (folder_ / "in.0.safetensors").string();
+  const Outcome written = Run({"run", program, "-i", "x=5xu3=[5, 6, 7, 0, 1]", "-o", out});
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_TRUE(absl::StrContains(ReadFile(out), "u3[5]")) << ReadFile(out);
+
+  const auto refuse_file = [&](const std::string& type, const std::string& format,
+                               const std::string& bytes, const std::string& phrase) {
+    ExpectRefused(type,
+                  {"run", program, "-i", Write("bad.safetensors", PackedFile(type, format, bytes)),
+                   "-o", "out.safetensors"},
+                  2, phrase);
+  };
+  refuse_file("u3[5]", "U8", "a", "does not take 1 bytes");
+  refuse_file("u3[5]", "U8", "abc", "does not take 3 bytes");
+  refuse_file("u3[5]+1", "U8", "ab", "no type of packed integers");
+  refuse_file("u9[5]", "U8", "ab", "no type of packed integers");
+  refuse_file("u3[9223372036854775807]", "U8", "ab", "does not take 2 bytes");
+  refuse_file("u3[5]", "U3", "ab", "unknown dtype U3");
+  refuse_file("i3[5]", "U8", "ab", "dtype must be u3");
+  const auto refuse_input = [&](const std::string& input, const std::string& phrase) {
+    ExpectRefused(input, {"run", program, "-i", input, "-o", "out.safetensors"}, 2, phrase);
+  };
+  refuse_input("x=5xu9=1", "'u9' is not a dtype");
+  refuse_input("x=5xu0=1", "'u0' is not a dtype");
+  refuse_input("x=5xu3+1=1", "'u3+1' is not a dtype");
+  refuse_input("x=5xu4=1", "dtype must be u3");
+  refuse_input("x=6xu3=1", "size 0 must be 5");
+  const auto refuse_text = [&](const std::string& text, const std::string& phrase) {
+    ExpectRefused(text,
+                  {"run", Write("bad.lathe", text), "-i", "x=5xu3=1", "-o", "out.safetensors"}, 2,
+                  phrase);
+  };
+  refuse_text("graph @f(%x: u9[5]) { return %x }", "u9");
+  refuse_text("graph @f(%x: u3[5]+x) { return %x }", "1:");
+  refuse_text("graph @f(%x: u3[5]+-1) { return %x }", "1:");
+  refuse_text("graph @f(%x: u3[5]) { %y = aten._to_copy(%x, dtype=u9) return %y }", "1:");
+  refuse_text("graph @f(%x: u3[5]) { %y = constant(u3[2]+1, [1, 2]) return %y }", "1:");
+  refuse_text("graph @f(%x: u3[5]) { %y = constant(u3[2], [1, 2, 3]) return %y }", "1:");
+  refuse_text("graph @f(%x: u3[5]) { %y = aten.view.dtype(%x, u8) return %y }", "divisible");
+}
+
 TEST_F(BadInput, WrongText) {
   const struct {
     std::string text;

@@ -148,6 +148,14 @@ TEST(Safetensors, RefusesWhatDoesNotAddUp) {
        "two tensors"},
       {R"({"__metadata__":{"x":"u3[9]"},"x":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})",
        "u3[9] does not take 3 bytes"},
+      {R"({"__metadata__":{"x":"u3[4]+1"},"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+       "'u3[4]+1' is no type of packed integers"},
+      {R"({"__metadata__":{"x":"u9[2]"},"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+       "'u9[2]' is no type of packed integers"},
+      {R"({"__metadata__":{"x":"i4[-4]"},"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+       "'i4[-4]' is no type of packed integers"},
+      {R"({"__metadata__":{"x":"u4[4]"},"x":{"dtype":"U8","shape":[1,2],"data_offsets":[0,2]}})",
+       "of one dimension"},
       {R"({"__metadata__":{"x":1}})", "something else than texts"},
   };
   for (const auto& c : cases) {

@@ -90,6 +90,13 @@ std::optional<std::pair<DType, Dims>> ParseType(absl::string_view text) {
   return std::pair(*dtype, sizes);
 }
 
+// "u3[..." or "u9[...": meant as a type, right or wrong.
+bool LooksPacked(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "u") && !absl::ConsumePrefix(&text, "i")) return false;
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  return digits > 0 && absl::StartsWith(text.substr(digits), "[") && text.substr(0, digits) != "8";
+}
+
 // nullopt when the number of bytes overflows.
 std::optional<int64_t> BytesOf(DType dtype, const Dims& sizes) {
   int64_t count = 1;
@@ -177,12 +184,15 @@ class HeaderReader {
                  " bytes");
     }
     const auto found = metadata_.find(entry.name);
-    if (found == metadata_.end() || entry.dtype != DType::kU8 || entry.sizes.size() != 1) {
-      return absl::OkStatus();
-    }
+    if (found == metadata_.end() || entry.dtype != DType::kU8) return absl::OkStatus();
     // Any other metadata may happen to have a tensor's name.
     const auto type = ParseType(found->second);
-    if (!type || FormatName(type->first) != nullptr) return absl::OkStatus();
+    const bool is_packed = type.has_value() && FormatName(type->first) == nullptr;
+    if (!is_packed && !LooksPacked(found->second)) return absl::OkStatus();
+    if (!is_packed || entry.sizes.size() != 1) {
+      return Bad("tensor '", entry.name, "': its metadata '", found->second,
+                 "' is no type of packed integers, as u3[4, 5], of a U8 tensor of one dimension");
+    }
     if (BytesOf(type->first, type->second) != entry.end - entry.begin) {
       return Bad("tensor '", entry.name, "': ", found->second, " does not take ",
                  entry.end - entry.begin, " bytes");

@@ -147,7 +147,7 @@ void CountSteps(const Plan& plan, CompileReport* report) {
     report->opaque_calls += std::holds_alternative<OpaqueStep>(step);
     if (const auto* call = std::get_if<ExternStep>(&step)) {
       ++report->externs;
-      report->kernels += static_cast<int64_t>(call->epilogues.size());
+      report->kernels += static_cast<int64_t>(call->epilogues.size() + call->operands.size());
     }
   }
   for (const Plan& subplan : plan.subplans) CountSteps(subplan, report);

@@ -4,6 +4,7 @@
 // What the scheduler decides: which values become buffers, and the steps that fill them, in order.
 // codegen/plan turns it into a Plan.
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,11 +27,14 @@ struct ScheduledKernel {
   std::vector<Node*> nodes;  // what it computes, for reading
 };
 
-// A precompiled function, with kernels that run on its finished rows.
+// A precompiled function, with kernels that run on its finished rows, and maybe one that computes
+// rows of its second operand as it reads them: that operand then has no buffer.
 struct ScheduledExtern {
   Node* node = nullptr;
   ExternLoops call;
   std::vector<ScheduledKernel> epilogues;
+  std::optional<ScheduledKernel> operand;
+  Value* computed = nullptr;  // what `operand` writes
 };
 
 // target = base, then the kernel stores into it.

@@ -8,6 +8,7 @@
 #include "dtypes/base/status.h"
 #include "scheduler/fusion/fuse.h"
 #include "scheduler/kernels/build_kernel.h"
+#include "scheduler/kernels/finish_spec.h"
 #include "scheduler/lower/loop_node.h"
 #include "symbolic/evaluate.h"
 
@@ -68,6 +69,8 @@ class GraphScheduler {
   }
 
   absl::Status BuildGroup(const FusionGroup& group) {
+    LATHE_ASSIGN_OR_RETURN(const bool computes_operand, BuildOperand(group));
+    if (computes_operand) return absl::OkStatus();
     if (const Node* host = EpilogueHost(group)) {
       const TensorType& type = host->results[0]->type.tensor();
       const Expr rows = RowsOf(type);
@@ -92,6 +95,103 @@ class GraphScheduler {
                            BuildKernel(loops_, fusion_, group, needed_, std::nullopt));
     if (kernel.has_value()) steps_.push_back(*std::move(kernel));
     return absl::OkStatus();
+  }
+
+  // A matrix made of packed integers, of which a product reads the columns: the product asks for
+  // them as it goes, and the matrix is nowhere as a whole.
+  absl::StatusOr<bool> BuildOperand(const FusionGroup& group) {
+    if (!options_.fuse_epilogues) return false;
+    Value* matrix = loops_.nodes[group.members.back()].value;
+    ScheduledExtern* product = OnlyProductOf(matrix);
+    if (product == nullptr) return false;
+    const TensorType& columns = product->call.inputs[1]->type.tensor();
+    absl::flat_hash_set<Value*> needed = needed_;
+    absl::StatusOr<std::optional<ScheduledKernel>> kernel =
+        BuildKernel(loops_, fusion_, group, needed, columns.sizes[1]);
+    if (absl::IsFailedPrecondition(kernel.status())) return false;
+    if (!kernel.ok()) return kernel.status();
+    if (!kernel->has_value() || !WritesOwnRows(**kernel, matrix, columns.sizes[0])) return false;
+    fusion_.decisions.push_back(absl::StrCat("fused the kernel of %", NameOf(group),
+                                             " into the reads of %",
+                                             product->node->results[0]->name));
+    needed_ = std::move(needed);
+    needed_.erase(matrix);
+    product->operand = **std::move(kernel);
+    product->computed = matrix;
+    // Its rows are read again at once, not written past the caches.
+    for (size_t k = 0; k < product->operand->buffers.size(); ++k) {
+      SpecBuffer& buffer = product->operand->spec.buffers[k];
+      if (product->operand->buffers[k] == matrix) buffer.role = BufferRole::kInOut;
+    }
+    NameSpec(product->operand->spec);
+    return true;
+  }
+
+  // The product that alone reads the contiguous matrix, as its second operand [k, n] transposed.
+  ScheduledExtern* OnlyProductOf(Value* matrix) {
+    if (!matrix->type.is_tensor() || !IsContiguous(matrix->type.tensor())) return nullptr;
+    const Node* reader = OnlyReader(matrix);
+    if (reader == nullptr) return nullptr;
+    for (ScheduledStep& step : steps_) {
+      auto* call = std::get_if<ScheduledExtern>(&step);
+      if (call == nullptr || call->node != reader) continue;
+      const ExternLoops& loops = call->call;
+      if (loops.id != "gemm" || loops.inputs.size() != 2 || call->operand.has_value())
+        return nullptr;
+      if (loops_.roots.Root(loops.inputs[1]) != matrix) return nullptr;
+      const TensorType& a = loops.inputs[0]->type.tensor();
+      const TensorType& b = loops.inputs[1]->type.tensor();
+      const bool transposed = b.rank() == 2 && b.strides[0] == Expr(1) &&
+                              b.strides[1] == b.sizes[0] && b.offset == Expr(0);
+      const bool fits = transposed && a.rank() >= 2 && !IsF8(a.dtype) && !IsF8(b.dtype);
+      return fits && CountOf(b) == CountOf(matrix->type.tensor()) ? call : nullptr;
+    }
+    return nullptr;
+  }
+
+  static Expr CountOf(const TensorType& type) { return symbolic::Product(type.sizes); }
+
+  // The one node behind all views of the value, nullptr when it has several readers or escapes.
+  const Node* OnlyReader(const Value* value) const {
+    if (value->output_uses != 0) return nullptr;
+    const Node* reader = nullptr;
+    for (const Node* user : value->users) {
+      const Node* found = user;
+      if (user->results.size() == 1 && loops_.roots.IsView(user->results[0])) {
+        found = OnlyReader(user->results[0]);
+      }
+      if (found == nullptr || (reader != nullptr && found != reader)) return nullptr;
+      reader = found;
+    }
+    return reader;
+  }
+
+  // The kernel reads packed integers, and row i of its axis 0 is elements [i * length, ...) of the
+  // matrix, the one thing it writes.
+  static bool WritesOwnRows(const ScheduledKernel& kernel, const Value* matrix,
+                            const Expr& length) {
+    if (kernel.spec.outer != std::vector<int>{0}) return false;
+    bool reads_packed = false;
+    for (size_t k = 0; k < kernel.buffers.size(); ++k) {
+      const SpecBuffer& buffer = kernel.spec.buffers[k];
+      if (buffer.role == BufferRole::kIn) {
+        reads_packed |= IsSubByte(buffer.dtype);
+      } else if (kernel.buffers[k] != matrix) {
+        return false;
+      }
+    }
+    const Expr row = kernel.spec.axes[0].symbol;
+    for (const SpecStage& stage : kernel.spec.stages) {
+      for (const LoopOp& op : stage.body.ops) {
+        const bool is_matrix = (op.kind == OpKind::kLoad || op.kind == OpKind::kStore) &&
+                               kernel.buffers[op.buffer] == matrix;
+        if (!is_matrix) continue;
+        if (op.kind == OpKind::kLoad) return false;
+        const std::vector<Expr> used = symbolic::FreeSymbols(op.index - row * length);
+        if (std::find(used.begin(), used.end(), row) != used.end()) return false;
+      }
+    }
+    return reads_packed;
   }
 
   std::string NameOf(const FusionGroup& group) const {
@@ -227,6 +327,9 @@ void AppendStep(const ScheduledStep& step, std::string* text) {
   } else if (const auto* call = std::get_if<ScheduledExtern>(&step)) {
     absl::StrAppend(text, "extern ", call->call.id, " computes ", call->node->op, " into %",
                     call->node->results[0]->name, "\n");
+    if (call->operand.has_value()) {
+      AppendKernel(*call->operand, "  for its second operand: ", text);
+    }
     for (const ScheduledKernel& kernel : call->epilogues)
       AppendKernel(kernel, "  on its rows: ", text);
   } else if (const auto* scatter = std::get_if<ScheduledScatter>(&step)) {

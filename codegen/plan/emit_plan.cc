@@ -404,13 +404,14 @@ class PlanEmitter {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<LaunchStep> LaunchOf(const ScheduledKernel& kernel) {
+  // `absent` has no buffer: the launch has -1 in its place.
+  absl::StatusOr<LaunchStep> LaunchOf(const ScheduledKernel& kernel, Value* absent = nullptr) {
     LaunchStep launch;
     launch.kernel = KernelIndex(tables_, kernel.spec);
     KernelSpec lifted = kernel.spec;
     launch.offsets = LiftOffsets(lifted);
     for (Value* value : kernel.buffers) {
-      if (!slots_.contains(value)) {
+      if (value != absent && !slots_.contains(value)) {
         LATHE_RETURN_IF_ERROR(NewBuffer(value).status());
       }
     }
@@ -418,7 +419,10 @@ class PlanEmitter {
     LATHE_RETURN_IF_ERROR(Registers(kernel.symbols, &launch.scalars));
     LATHE_ASSIGN_OR_RETURN(launch.extent, Reg(kernel.extent));
     for (Value* value : kernel.buffers) {
-      LATHE_ASSIGN_OR_RETURN(TensorSlot slot, Slot(value));
+      TensorSlot slot = -1;
+      if (value != absent) {
+        LATHE_ASSIGN_OR_RETURN(slot, Slot(value));
+      }
       launch.buffers.push_back(slot);
     }
     return launch;
@@ -452,8 +456,17 @@ class PlanEmitter {
     step.allocates = call.allocates;
     step.node = absl::StrCat("%", scheduled.node->results[0]->name);
     step.source = scheduled.node->origin.source;
+    const bool computes = scheduled.operand.has_value();
+    if (computes) {
+      LATHE_ASSIGN_OR_RETURN(LaunchStep operand, LaunchOf(*scheduled.operand, scheduled.computed));
+      step.operands.push_back(std::move(operand));
+      step.operand_dtype = call.inputs[1]->type.tensor().dtype;
+    }
     for (size_t k = 0; k < call.inputs.size(); ++k) {
-      LATHE_ASSIGN_OR_RETURN(TensorSlot slot, ExternInput(call, k));
+      TensorSlot slot = -1;
+      if (k != 1 || !computes) {
+        LATHE_ASSIGN_OR_RETURN(slot, ExternInput(call, k));
+      }
       step.inputs.push_back(slot);
     }
     LATHE_RETURN_IF_ERROR(Registers(call.integers, &step.integers));
@@ -471,7 +484,9 @@ class PlanEmitter {
     }
     for (Value* result : scheduled.node->results) Touch(result);
     for (Value* input : call.inputs) {
-      if (input != nullptr) Touch(roots_.Root(input));
+      if (input != nullptr && roots_.Root(input) != scheduled.computed) {
+        Touch(roots_.Root(input));
+      }
     }
     Add(std::move(step));
     return BindSizes(*scheduled.node);
@@ -846,6 +861,9 @@ class PlanEmitter {
         for (TensorSlot slot : call->inputs) use(slot);
         for (TensorSlot slot : call->outputs) use(slot);
         for (const LaunchStep& launch : call->epilogues) {
+          for (TensorSlot slot : launch.buffers) use(slot);
+        }
+        for (const LaunchStep& launch : call->operands) {
           for (TensorSlot slot : launch.buffers) use(slot);
         }
       } else if (const auto* launch = std::get_if<LaunchStep>(&plan_.steps[k])) {

@@ -96,7 +96,12 @@ struct ExternStep {
   bool allocates = false;
   std::vector<Register> integers = {};
   std::vector<LaunchStep> epilogues =
-      {};                              // kernels run on rows of the output while they are in cache
+      {};  // kernels run on rows of the output while they are in cache
+  // At most one: the kernel that computes rows of an operand when the extern comes to them, so that
+  // the operand is never in memory as a whole. It is absent among the inputs, and the buffer that
+  // the kernel writes is -1.
+  std::vector<LaunchStep> operands = {};
+  DType operand_dtype = DType::kF32;
   std::string node = {}, source = {};  // for error messages
 };
 struct BindSizeStep {
@@ -173,7 +178,7 @@ struct PlanKernel {
 };
 
 struct Plan {
-  static constexpr int32_t kVersion = 2;
+  static constexpr int32_t kVersion = 3;
   std::vector<PlanInput> inputs = {};
   int32_t register_count = 0;
   int32_t storage_count = 0;

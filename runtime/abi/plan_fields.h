@@ -44,8 +44,8 @@ void Fields(A& a, LaunchStep& v) {
 }
 template <typename A>
 void Fields(A& a, ExternStep& v) {
-  a(v.id, v.attributes, v.inputs, v.outputs, v.allocates, v.integers, v.epilogues, v.node,
-    v.source);
+  a(v.id, v.attributes, v.inputs, v.outputs, v.allocates, v.integers, v.epilogues, v.operands,
+    v.operand_dtype, v.node, v.source);
 }
 template <typename A>
 void Fields(A& a, BindSizeStep& v) {

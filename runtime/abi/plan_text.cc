@@ -114,6 +114,9 @@ class Printer {
     Line("extern ", s.id, Tensors(s.inputs), " -> ", s.allocates ? "new " : "", Tensors(s.outputs),
          s.attributes.empty() ? "" : " ", absl::CHexEscape(s.attributes),
          s.integers.empty() ? "" : " integers " + Registers(s.integers), At(s.node, s.source));
+    for (const LaunchStep& operand : s.operands) {
+      Line("  on rows of ", Name(s.operand_dtype), " by ", Launch(operand));
+    }
     for (const LaunchStep& epilogue : s.epilogues) Line("  then ", Launch(epilogue));
   }
   void Step(const BindSizeStep& s) {

@@ -176,6 +176,15 @@ class Checker {
     s.allocates ? SetsAll(s.outputs) : ReadsAll(s.outputs);
     if (s.allocates && !s.epilogues.empty()) Complain("an allocating extern has epilogues");
     for (const LaunchStep& epilogue : s.epilogues) Check(epilogue);
+    if (s.operands.size() > 1) Complain("an extern with several computed operands");
+    for (const LaunchStep& operand : s.operands) {
+      In(operand.kernel, root_.kernels.size(), "kernel");
+      ReadsAllOrAbsent(operand.buffers);
+      const auto absent = std::count(operand.buffers.begin(), operand.buffers.end(), -1);
+      if (absent != 1) Complain("a computed operand with ", absent, " places to write to");
+      Regs(operand.scalars);
+      Reg(operand.extent);
+    }
   }
   void Check(const BindSizeStep& s) {
     Reads(s.tensor);

@@ -49,6 +49,7 @@ class CallExtern final : public Step {
     }
     for (const LaunchStep& epilogue : step.epilogues)
       epilogues_.emplace_back(epilogue, program, code);
+    for (const LaunchStep& operand : step.operands) operands_.emplace_back(operand, program, code);
   }
 
   absl::Status Run(Frame& frame, Context& context) const override {
@@ -69,12 +70,21 @@ class CallExtern final : public Step {
       });
       call.prepared = prepared_.get();
     }
-    Epilogue epilogue;
     const bool by_rows = !epilogues_.empty() && function_->has_row_epilogue();
+    RowKernels kernels;
+    LATHE_RETURN_IF_ERROR(Prepare(frame, context, by_rows, kernels));
+    ComputedOperand computed;
+    if (!operands_.empty()) {
+      computed.dtype = step_.operand_dtype;
+      computed.compute = [&kernels](int64_t begin, int64_t end, char* origin, int worker) {
+        return Launch::RunRangeAt(kernels.operands[0], kernels.ScratchOf(worker), begin, end,
+                                  origin);
+      };
+      call.computed = &computed;
+    }
     if (by_rows) {
-      LATHE_RETURN_IF_ERROR(PrepareEpilogue(frame, context, epilogue));
-      call.epilogue = [&epilogue](int64_t begin, int64_t end, int worker) {
-        return epilogue.Run(begin, end, worker);
+      call.epilogue = [&kernels](int64_t begin, int64_t end, int worker) {
+        return kernels.RunEpilogues(begin, end, worker);
       };
     }
     if (absl::Status status = function_->Run(call); !status.ok()) {
@@ -88,29 +98,37 @@ class CallExtern final : public Step {
   }
 
  private:
-  struct Epilogue {
-    std::vector<Launch::Ready> launches;
+  // Kernels on ranges of rows. One runs at a time on a worker, so they share its scratch.
+  struct RowKernels {
+    std::vector<Launch::Ready> operands, epilogues;
     char* scratch = nullptr;
     int64_t stride = 0;
-    absl::Status Run(int64_t begin, int64_t end, int worker) const {
-      char* own = scratch == nullptr ? nullptr : scratch + worker * stride;
-      for (const Launch::Ready& ready : launches) {
-        LATHE_RETURN_IF_ERROR(Launch::RunRange(ready, own, begin, end));
+    char* ScratchOf(int worker) const {
+      return scratch == nullptr ? nullptr : scratch + worker * stride;
+    }
+    absl::Status RunEpilogues(int64_t begin, int64_t end, int worker) const {
+      for (const Launch::Ready& ready : epilogues) {
+        LATHE_RETURN_IF_ERROR(Launch::RunRange(ready, ScratchOf(worker), begin, end));
       }
       return absl::OkStatus();
     }
   };
 
-  absl::Status PrepareEpilogue(Frame& frame, Context& context, Epilogue& epilogue) const {
+  absl::Status Prepare(Frame& frame, Context& context, bool by_rows, RowKernels& kernels) const {
     int64_t scratch_bytes = 0;
-    for (const Launch& launch : epilogues_) {
-      epilogue.launches.push_back(launch.Gather(frame));
-      scratch_bytes = std::max(scratch_bytes, epilogue.launches.back().scratch_bytes);
-    }
+    const auto gather = [&](const std::vector<Launch>& launches,
+                            std::vector<Launch::Ready>& ready) {
+      for (const Launch& launch : launches) {
+        ready.push_back(launch.Gather(frame));
+        scratch_bytes = std::max(scratch_bytes, ready.back().scratch_bytes);
+      }
+    };
+    gather(operands_, kernels.operands);
+    if (by_rows) gather(epilogues_, kernels.epilogues);
     if (scratch_bytes == 0) return absl::OkStatus();
-    epilogue.scratch = context.Scratch(scratch_bytes);
-    epilogue.stride = Context::ScratchStride(scratch_bytes);
-    return epilogue.scratch == nullptr ? OutOfScratch(scratch_bytes) : absl::OkStatus();
+    kernels.scratch = context.Scratch(scratch_bytes);
+    kernels.stride = Context::ScratchStride(scratch_bytes);
+    return kernels.scratch == nullptr ? OutOfScratch(scratch_bytes) : absl::OkStatus();
   }
 
   // True for weights that the program does not change, and views of them.
@@ -126,7 +144,7 @@ class CallExtern final : public Step {
   const ExternStep& step_;
   const Extern* const function_;
   const ExternAttributes attributes_;
-  std::vector<Launch> epilogues_;
+  std::vector<Launch> epilogues_, operands_;
   std::unique_ptr<bool[]> constant_;  // by input
   bool any_constant_ = false;
   mutable std::once_flag asked_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "dtypes/base/status.h"
 #include "runtime/executor/first_error.h"
 
@@ -39,10 +40,10 @@ Launch::Ready Launch::Gather(Frame& frame) const {
   LaunchArguments& arguments = frame.launches[place_];
   arguments.buffers.resize(step_.buffers.size());
   for (size_t k = 0; k < step_.buffers.size(); ++k) {
+    arguments.buffers[k] = step_.buffers[k] < 0 ? nullptr : frame.SlotAt(step_.buffers[k]).data;
+    if (arguments.buffers[k] == nullptr || step_.offsets.empty()) continue;
     const Slot& slot = frame.SlotAt(step_.buffers[k]);
-    const int64_t offset = step_.offsets.empty() ? 0 : step_.offsets[k];
-    arguments.buffers[k] =
-        slot.data == nullptr ? nullptr : slot.data + offset * BitWidth(slot.dtype) / 8;
+    arguments.buffers[k] = slot.data + step_.offsets[k] * BitWidth(slot.dtype) / 8;
   }
   arguments.scalars.resize(step_.scalars.size());
   for (size_t k = 0; k < step_.scalars.size(); ++k) {
@@ -59,14 +60,27 @@ Launch::Ready Launch::Gather(Frame& frame) const {
   return ready;
 }
 
+size_t Launch::absent_buffer() const {
+  const auto absent = std::find(step_.buffers.begin(), step_.buffers.end(), -1);
+  return static_cast<size_t>(absent - step_.buffers.begin());
+}
+
 absl::Status Launch::RunRange(const Ready& ready, char* scratch, int64_t begin, int64_t end) {
+  return RunBuffers(ready, ready.arguments->buffers.data(), scratch, begin, end);
+}
+
+absl::Status Launch::RunRangeAt(const Ready& ready, char* scratch, int64_t begin, int64_t end,
+                                void* absent) {
+  absl::InlinedVector<void*, 8> buffers(ready.arguments->buffers.begin(),
+                                        ready.arguments->buffers.end());
+  buffers[ready.launch->absent_buffer()] = absent;
+  return RunBuffers(ready, buffers.data(), scratch, begin, end);
+}
+
+absl::Status Launch::RunBuffers(const Ready& ready, void* const* buffers, char* scratch,
+                                int64_t begin, int64_t end) {
   LatheKernelError error{};
-  LatheKernelArgs args{ready.arguments->buffers.data(),
-                       ready.arguments->scalars.data(),
-                       begin,
-                       end,
-                       scratch,
-                       &error};
+  LatheKernelArgs args{buffers, ready.arguments->scalars.data(), begin, end, scratch, &error};
   for (; args.begin < end; args.begin = args.end) {
     args.end = std::min(end, args.begin + ready.chunk);
     const int32_t code = ready.kernel->Call(args);
@@ -110,7 +124,8 @@ absl::Status Launch::Error(int32_t code, int64_t value) const {
     return OutOfRange("index ", value, " is out of range (in kernel ", info_.name, ")");
   }
   if (code == kLatheDivisionError) {
-    return InvalidArgument("integer division by zero (in kernel ", info_.name, ")");
+    return InvalidArgument("ZeroDivisionError: integer division by zero (in kernel ", info_.name,
+                           ")");
   }
   return Internal("kernel ", info_.name, " returned ", code);
 }

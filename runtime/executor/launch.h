@@ -23,6 +23,11 @@ class Launch {
     int64_t scratch_bytes = 0;  // for such a call
   };
   Ready Gather(Frame& frame) const;
+  // The place of the buffer that has no slot.
+  size_t absent_buffer() const;
+  // [begin, end) on this thread; the absent buffer is at `absent`.
+  static absl::Status RunRangeAt(const Ready& ready, char* scratch, int64_t begin, int64_t end,
+                                 void* absent);
   // [begin, end) on this thread.
   static absl::Status RunRange(const Ready& ready, char* scratch, int64_t begin, int64_t end);
 
@@ -30,6 +35,8 @@ class Launch {
   absl::Status Run(Frame& frame, Context& context) const;
 
  private:
+  static absl::Status RunBuffers(const Ready& ready, void* const* buffers, char* scratch,
+                                 int64_t begin, int64_t end);
   absl::Status Error(int32_t code, int64_t value) const;
 
   const LaunchStep& step_;

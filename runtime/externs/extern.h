@@ -30,6 +30,14 @@ class PreparedInputs {
   virtual ~PreparedInputs() = default;
 };
 
+// An operand that is computed as it is read: [rows, row length], contiguous.
+struct ComputedOperand {
+  DType dtype = DType::kF32;
+  // Writes rows [begin, end) where they would lie in an operand that starts at `origin` (which may
+  // point outside all memory). Any number of threads, each with a worker's number of its own.
+  std::function<absl::Status(int64_t begin, int64_t end, char* origin, int worker)> compute;
+};
+
 struct ExternCall {
   absl::Span<const Tensor> inputs;  // undefined where an optional tensor is absent
   absl::Span<Tensor> outputs;       // defined, or to be made when the extern allocates
@@ -40,6 +48,8 @@ struct ExternCall {
   // when these rows are final, from the worker that computed them. Empty: nothing to do. Externs
   // that declare row epilogues must call it exactly once for every row.
   std::function<absl::Status(int64_t begin, int64_t end, int worker)> epilogue;
+  // In place of an absent input, for externs that take one; null otherwise.
+  const ComputedOperand* computed = nullptr;
   // What Prepare made for this call's constant inputs, or nullptr.
   const PreparedInputs* prepared = nullptr;
 };

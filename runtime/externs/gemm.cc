@@ -67,7 +67,9 @@ class Gemm final : public Extern {
   std::unique_ptr<PreparedInputs> Prepare(const ExternCall& call,
                                           absl::Span<const bool> constant) const override {
     // f8 operands are converted anew in every call, to another place.
-    if (constant.size() != 2 || !constant[1] || IsF8(call.inputs[1].dtype())) return nullptr;
+    if (constant.size() != 2 || !constant[1] || call.computed != nullptr ||
+        IsF8(call.inputs[1].dtype()))
+      return nullptr;
     return std::make_unique<PackedWeight>();
   }
   bool has_row_epilogue() const override { return true; }
@@ -76,6 +78,7 @@ class Gemm final : public Extern {
       return InvalidArgument("gemm: takes two tensors and gives one");
     }
     const Tensor& c = call.outputs[0];
+    if (call.computed != nullptr) return RunComputed(call);
     LATHE_RETURN_IF_ERROR(CheckSizes(call.inputs[0], call.inputs[1], c));
     const Tensor a = Readable(call.inputs[0]), b = Readable(call.inputs[1]);
     const auto ea = gemm::ElementOf(a.dtype()), eb = gemm::ElementOf(b.dtype());
@@ -97,6 +100,34 @@ class Gemm final : public Extern {
     const auto* prepared = static_cast<const PackedWeight*>(call.prepared);
     return gemm::Run(p, table, call.pool, call.epilogue,
                      prepared == nullptr ? nullptr : &prepared->b);
+  }
+
+ private:
+  // inputs[1] is [k, n], its columns computed.
+  static absl::Status RunComputed(const ExternCall& call) {
+    const Tensor& c = call.outputs[0];
+    const Tensor& a = call.inputs[0];
+    if (!a.is_defined() || call.inputs[1].is_defined() || a.rank() < 2 || c.rank() != a.rank()) {
+      return InvalidArgument("gemm: a computed operand takes the place of the second, of rank 2");
+    }
+    const auto ea = gemm::ElementOf(a.dtype()), eb = gemm::ElementOf(call.computed->dtype);
+    const auto ec = gemm::ElementOf(c.dtype());
+    const gemm::KernelTable& table = gemm::BestTable();
+    if (!ea || !eb || !ec || gemm::KernelsOf(table, *ea, *eb, *ec) == nullptr) {
+      return Unimplemented("gemm: ", Name(a.dtype()), " x ", Name(call.computed->dtype), " -> ",
+                           Name(c.dtype()));
+    }
+    gemm::Problem p;
+    p.batch_rank = c.rank() - 2;
+    std::copy_n(c.sizes().begin(), p.batch_rank, p.batch_sizes.begin());
+    p.a = MatrixOf(a, p.batch_rank);
+    p.c = MatrixOf(c, p.batch_rank);
+    p.b.type = *eb;
+    p.b.row = 1;
+    p.m = a.sizes()[a.sizes().size() - 2];
+    p.k = p.b.column = a.sizes().back();
+    p.n = c.sizes().back();
+    return gemm::RunComputedB(p, table, call.pool, call.epilogue, call.computed->compute);
   }
 };
 

@@ -17,8 +17,11 @@ void CollapseAxes(KernelSpec& spec, ExprContext& context, bool keep_first);
 // axis moves inside, so that columns are reduced a vector at a time.
 void PreferContiguousVectorAxis(KernelSpec& spec, ExprContext& context);
 
-// spec.symbols, grain and the name under which it is compiled (lift_offsets.h). `hint` gives sizes to estimate work with.
+// spec.symbols, grain and the name under which it is compiled (lift_offsets.h). `hint` gives sizes
+// to estimate work with.
 void FinishSpec(KernelSpec& spec, const ShapeEnv& shapes);
+// The name alone, after a later change.
+void NameSpec(KernelSpec& spec);
 
 }  // namespace lathe
 

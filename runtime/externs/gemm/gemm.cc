@@ -26,6 +26,8 @@ constexpr int64_t kWantedTasks = 16;
 constexpr int64_t kScratchColumns = 1024;
 // Packed b at a time.
 constexpr int64_t kPackedBytes = int64_t{32} << 20;
+// Likewise where b is computed: it stays in a second-level cache.
+constexpr int64_t kComputedBytes = int64_t{512} << 10;
 
 char* At(const Problem& p, const Matrix& m, int64_t batch, int64_t row, int64_t column) {
   int64_t element = row * m.row + column * m.column;
@@ -82,23 +84,25 @@ class RowCounter {
 class Blocked {
  public:
   Blocked(const Problem& p, const Kernels& kernels, Element accumulator, ThreadPool* pool,
-          const RowsDone& done, const char* packed_b)
+          const RowsDone& done, const char* packed_b, const ColumnsOfB& columns_of_b = nullptr)
       : p_(p),
         kernels_(kernels),
         packed_b_(packed_b),
+        columns_of_b_(columns_of_b),
         bytes_(ElementBytes(accumulator)),
         pool_(pool),
         batches_(p.batches()),
         panels_(CeilDiv(p.m, kPanelRows)),
         strips_(CeilDiv(p.n, kernels.columns)),
-        b_in_place_(packed_b == nullptr && p.m < kFewRows && p.b.type == accumulator &&
-                    p.b.column == 1),
+        b_in_place_(packed_b == nullptr && !columns_of_b && p.m < kFewRows &&
+                    p.b.type == accumulator && p.b.column == 1),
         c_in_place_(p.c.type == accumulator && p.c.column == 1) {
     Cut();
     counter_ = std::make_unique<RowCounter>(p_, panels_, CeilDiv(strips_, tile_strips_), done);
   }
 
   absl::Status Run() {
+    if (columns_of_b_) return RunComputed();
     if (packed_b_ != nullptr) {
       Multiply(0, batches_, 0, strips_, packed_b_, true);
       return error_.status();
@@ -127,10 +131,51 @@ class Blocked {
   }
 
  private:
+  // Each task computes some strips of b, packs them and is done with them.
+  absl::Status RunComputed() {
+    const int64_t strip_bytes = p_.k * kernels_.columns * bytes_;
+    const int64_t tiles = CeilDiv(strips_, tile_strips_);
+    const int64_t work = batches_ * p_.m * tile_strips_ * kernels_.columns * p_.k;
+    ForEachTask(pool_, tiles, work, [&](int64_t tile, int worker) {
+      if (error_.failed()) return;
+      const int64_t first = tile * tile_strips_, strips = std::min(tile_strips_, strips_ - first);
+      const Scratch packed(strips * strip_bytes);
+      error_.Set(packed.data() == nullptr ? OutOfMemory()
+                                          : ComputeStrips(first, strips, packed.data(), worker));
+      for (int64_t t = 0; t < batches_ * panels_ && !error_.failed(); ++t) {
+        const int64_t batch = t / panels_, panel = t % panels_;
+        error_.Set(Task(batch, panel, first, strips, packed.data()));
+        if (!error_.failed()) error_.Set(counter_->TileDone(batch, panel, worker));
+      }
+    });
+    return error_.status();
+  }
+
+  absl::Status ComputeStrips(int64_t first, int64_t strips, char* packed, int worker) {
+    const int64_t row_bytes = p_.k * ElementBytes(p_.b.type);
+    const Scratch rows(kernels_.columns * row_bytes);
+    if (rows.data() == nullptr) return OutOfMemory();
+    for (int64_t s = first; s < first + strips; ++s) {
+      const int64_t begin = s * kernels_.columns;
+      // Where row 0 would lie.
+      char* const origin = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(rows.data()) -
+                                                   static_cast<uintptr_t>(begin * row_bytes));
+      absl::Status status = columns_of_b_(begin, begin + Columns(s), origin, worker);
+      if (!status.ok()) return status;
+      kernels_.pack_columns(p_.b.type, rows.data(), p_.k, 1, Columns(s), p_.k,
+                            packed + (s - first) * p_.k * kernels_.columns * bytes_);
+    }
+    return absl::OkStatus();
+  }
+
   void Cut() {
-    const int64_t wanted = CeilDiv(kWantedTasks, panels_ * batches_);
+    const int64_t wanted = CeilDiv(kWantedTasks, columns_of_b_ ? 1 : panels_ * batches_);
     const int64_t most = std::max<int64_t>(1, p_.n / 128);
     tile_strips_ = CeilDiv(strips_, std::min(wanted, most));
+    if (columns_of_b_) {
+      const int64_t strip_bytes = std::max<int64_t>(p_.k * kernels_.columns * bytes_, 1);
+      tile_strips_ = std::clamp<int64_t>(kComputedBytes / strip_bytes, 1, tile_strips_);
+    }
     if (!c_in_place_) {
       tile_strips_ = std::min<int64_t>(tile_strips_, kScratchColumns / kernels_.columns);
     }
@@ -211,6 +256,7 @@ class Blocked {
   const Problem& p_;
   const Kernels& kernels_;
   const char* const packed_b_;
+  const ColumnsOfB columns_of_b_;
   const int64_t bytes_;
   ThreadPool* const pool_;
   const int64_t batches_, panels_, strips_;
@@ -367,6 +413,19 @@ const char* PackedB::Get(const Problem& p, const Kernels& kernels, int64_t accum
   const bool same = b_.data == p.b.data && b_.type == p.b.type && b_.row == p.b.row &&
                     b_.column == p.b.column && k_ == p.k && n_ == p.n && kernels_ == &kernels;
   return same && strips_ != nullptr ? static_cast<const char*>(strips_->data()) : nullptr;
+}
+
+absl::Status RunComputedB(const Problem& problem, const KernelTable& table, ThreadPool* pool,
+                          const RowsDone& done, const ColumnsOfB& columns) {
+  Problem p = Collapsed(problem);
+  const int64_t rows = p.batches() * p.m;
+  if (rows == 0) return absl::OkStatus();
+  if (p.n == 0) return done ? done(0, rows, 0) : absl::OkStatus();
+  const Kernels* kernels = KernelsOf(table, p.a.type, p.b.type, p.c.type);
+  if (kernels == nullptr) return absl::InvalidArgumentError("operand types do not go together");
+  const Element type = AccumulatorType(table, kernels);
+  for (Matrix* m : {&p.a, &p.b, &p.c}) m->type = HasBitsOf(m->type, type) ? type : m->type;
+  return Blocked(p, *kernels, type, pool, done, nullptr, columns).Run();
 }
 
 absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* pool,

@@ -67,6 +67,13 @@ class PackedB {
   mutable std::shared_ptr<Storage> strips_;
 };
 
+// Rows [begin, end) of b's columns, as rows of k elements of p.b.type: b itself is in no memory.
+using ColumnsOfB =
+    std::function<absl::Status(int64_t begin, int64_t end, char* origin, int worker)>;
+// Run, where b (one matrix for all batches) is computed strip by strip while it is packed.
+absl::Status RunComputedB(const Problem& problem, const KernelTable& table, ThreadPool* pool,
+                          const RowsDone& done, const ColumnsOfB& columns);
+
 // `pool` may be null: serial. Every row is reported to `done` (may be empty) exactly once.
 // `packed_b` may be null; given, it belongs to this b, which never changes.
 absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* pool,

@@ -31,20 +31,71 @@ absl::StatusOr<Dims> ReadSizes(absl::string_view text) {
   return sizes;
 }
 
-absl::StatusOr<Program> Parse(const std::string& call, const std::vector<std::string>& inputs,
-                              size_t result_count) {
-  std::vector<std::string> results;
-  for (size_t k = 0; k < result_count; ++k) results.push_back(absl::StrCat("%r", k));
-  const std::string all = absl::StrJoin(results, ", ");
-  return ParseProgram(absl::StrCat("graph @call(", absl::StrJoin(inputs, ", "), ") {\n  ", all,
-                                   all.empty() ? "" : " = ", call, "\n  return ", all, "\n}\n"),
+struct ProgramText {
+  std::vector<std::string> inputs, lines, results;
+};
+
+absl::StatusOr<Program> Parse(const ProgramText& text) {
+  return ParseProgram(absl::StrCat("graph @call(", absl::StrJoin(text.inputs, ", "), ") {\n  ",
+                                   absl::StrJoin(text.lines, "\n  "), "\n  return ",
+                                   absl::StrJoin(text.results, ", "), "\n}\n"),
                       OpRegistry::Builtin());
+}
+
+std::string TypeText(const Tensor& t) {
+  std::string type = absl::StrCat(Name(t.dtype()), "[", absl::StrJoin(t.sizes(), ", "), "]");
+  if (!(t.strides() == Tensor::Empty(t.dtype(), t.sizes()).strides())) {
+    absl::StrAppend(&type, "{", absl::StrJoin(t.strides(), ", "), "}");
+  }
+  if (t.offset() != 0) absl::StrAppend(&type, "+", t.offset());
+  return type;
+}
+
+// The call with its inputs, giving `result_count` results.
+ProgramText TextOf(const CallText& call, const std::vector<Tensor>& tensors, size_t result_count,
+                   size_t first_input, size_t first_result) {
+  ProgramText text;
+  std::string line = call.op + call.pieces[0];
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    const std::string name = absl::StrCat("%x", first_input + k);
+    text.inputs.push_back(absl::StrCat(name, ": ", TypeText(tensors[k])));
+    absl::StrAppend(&line, name, call.pieces[k + 1]);
+  }
+  for (size_t k = 0; k < result_count; ++k) {
+    text.results.push_back(absl::StrCat("%r", first_result + k));
+  }
+  text.lines.push_back(
+      absl::StrCat(absl::StrJoin(text.results, ", "), text.results.empty() ? "" : " = ", line));
+  return text;
+}
+
+absl::Status AppendCall(const CallText& call, const std::vector<Tensor>& tensors,
+                        ProgramText& all) {
+  const OpRow* row = OpRegistry::Builtin().Find(call.op);
+  if (row == nullptr) return Unimplemented("unknown operator '", call.op, "'");
+  const std::vector<Schema::Return>& returns = row->parsed.returns;
+  const bool is_list = returns.size() == 1 && returns[0].type == SchemaArgument::Type::kTensorList;
+  // How many tensors a list has shows when the call is read.
+  absl::Status status;
+  for (size_t count = returns.size(); count < returns.size() + (is_list ? 9 : 1); ++count) {
+    const ProgramText text = TextOf(call, tensors, count, all.inputs.size(), all.results.size());
+    const absl::StatusOr<Program> program = Parse(text);
+    if (program.ok()) {
+      all.inputs.insert(all.inputs.end(), text.inputs.begin(), text.inputs.end());
+      all.lines.insert(all.lines.end(), text.lines.begin(), text.lines.end());
+      all.results.insert(all.results.end(), text.results.begin(), text.results.end());
+      return absl::OkStatus();
+    }
+    if (status.ok()) status = program.status();
+  }
+  return status;
 }
 
 }  // namespace
 
 absl::string_view LayoutName(Layout layout) {
-  static constexpr absl::string_view kNames[] = {"dense", "transposed", "sliced", "expanded"};
+  static constexpr absl::string_view kNames[] = {"dense", "transposed", "sliced", "expanded",
+                                                 "at an offset"};
   return kNames[static_cast<int>(layout)];
 }
 
@@ -93,30 +144,16 @@ absl::StatusOr<CallText> ReadCall(absl::string_view text, DType dtype) {
 }
 
 absl::StatusOr<Program> ProgramOf(const CallText& call, const std::vector<Tensor>& tensors) {
-  std::vector<std::string> inputs;
-  std::string arguments = call.pieces[0];
-  for (size_t k = 0; k < tensors.size(); ++k) {
-    const Tensor& t = tensors[k];
-    std::string type = absl::StrCat(Name(t.dtype()), "[", absl::StrJoin(t.sizes(), ", "), "]");
-    if (!(t.strides() == Tensor::Empty(t.dtype(), t.sizes()).strides())) {
-      absl::StrAppend(&type, "{", absl::StrJoin(t.strides(), ", "), "}");
-    }
-    if (t.offset() != 0) absl::StrAppend(&type, "+", t.offset());
-    inputs.push_back(absl::StrCat("%x", k, ": ", type));
-    absl::StrAppend(&arguments, "%x", k, call.pieces[k + 1]);
+  return ProgramOf(absl::MakeConstSpan(&call, 1), absl::MakeConstSpan(&tensors, 1));
+}
+
+absl::StatusOr<Program> ProgramOf(absl::Span<const CallText> calls,
+                                  absl::Span<const std::vector<Tensor>> tensors) {
+  ProgramText text;
+  for (size_t k = 0; k < calls.size(); ++k) {
+    LATHE_RETURN_IF_ERROR(AppendCall(calls[k], tensors[k], text));
   }
-  const OpRow* row = OpRegistry::Builtin().Find(call.op);
-  if (row == nullptr) return Unimplemented("unknown operator '", call.op, "'");
-  const std::vector<Schema::Return>& returns = row->parsed.returns;
-  const bool is_list = returns.size() == 1 && returns[0].type == SchemaArgument::Type::kTensorList;
-  // How many tensors a list has shows when the call is read.
-  absl::Status status;
-  for (size_t count = returns.size(); count < returns.size() + (is_list ? 9 : 1); ++count) {
-    absl::StatusOr<Program> program = Parse(call.op + arguments, inputs, count);
-    if (program.ok()) return program;
-    if (status.ok()) status = program.status();
-  }
-  return status;
+  return Parse(text);
 }
 
 Tensor EmptyInLayout(DType dtype, const Dims& sizes, Layout layout) {
@@ -136,6 +173,10 @@ Tensor EmptyInLayout(DType dtype, const Dims& sizes, Layout layout) {
       strides = Tensor::Empty(dtype, larger).strides();
       strides[rank - 1] = 2;
       return Tensor::Empty(dtype, larger).AsStrided(sizes, strides, 1);
+    case Layout::kOffset: {
+      const int64_t count = Tensor::Empty(dtype, sizes).numel();
+      return Tensor::Empty(dtype, {count + 3}).AsStrided(sizes, strides, 3);
+    }
     default:
       larger[0] = 1;
       strides = Tensor::Empty(dtype, larger).strides();

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "dtypes/dtype.h"
 #include "ir/graph/program.h"
 #include "runtime/tensor/tensor.h"
@@ -16,7 +17,7 @@
 namespace lathe::sweep {
 
 // How the inputs lie in memory.
-enum class Layout { kDense, kTransposed, kSliced, kExpanded };
+enum class Layout { kDense, kTransposed, kSliced, kExpanded, kOffset };
 absl::string_view LayoutName(Layout layout);
 
 struct CallTensor {
@@ -36,6 +37,10 @@ absl::StatusOr<CallText> ReadCall(absl::string_view text, DType dtype);
 
 // The call as a program; its inputs have the strides of `tensors`.
 absl::StatusOr<Program> ProgramOf(const CallText& call, const std::vector<Tensor>& tensors);
+
+// Several calls in one program: the inputs and the results of one after those of the other.
+absl::StatusOr<Program> ProgramOf(absl::Span<const CallText> calls,
+                                  absl::Span<const std::vector<Tensor>> tensors);
 
 // An unset tensor of these sizes in that layout.
 Tensor EmptyInLayout(DType dtype, const Dims& sizes, Layout layout);

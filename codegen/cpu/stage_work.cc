@@ -5,7 +5,7 @@
 namespace lathe::cpu {
 namespace {
 
-constexpr int64_t kUnknownExtent = 64;
+constexpr int64_t kUnknownExtent = 32;
 constexpr double kFewElements = 1 << 20;
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace lathe::cpu {
 // The kernel's outer axes and the stage's own, each once.
 std::vector<int> AxesAround(const KernelSpec& spec, const SpecStage& stage);
 
-// Elements that a stage passes over; a size that only a call knows counts as 64.
+// Elements that a stage passes over; a size that only a call knows counts as 32.
 double ExpectedElements(const KernelSpec& spec, const SpecStage& stage);
 
 // No stage passes over many elements: a fast compilation is worth more than a tenth of its speed.

@@ -6,6 +6,7 @@
 
 #include "ir/loops/kernel_spec.h"
 #include "runtime/abi/size_program.h"
+#include "runtime/tensor/available_memory.h"
 
 namespace lathe::tile {
 namespace {
@@ -14,11 +15,16 @@ namespace {
 class ThreadMemory {
  public:
   ~ThreadMemory() { std::free(data_); }
+  // nullptr where there is no more.
   char* AtLeast(int64_t bytes) {
     if (bytes > capacity_) {
       std::free(data_);
-      capacity_ = (bytes + bytes / 4 + 4095) & -4096;
-      data_ = static_cast<char*>(std::aligned_alloc(4096, capacity_));
+      data_ = nullptr;
+      capacity_ = 0;
+      const int64_t wanted = (bytes + bytes / 4 + 4095) & -4096;
+      if (!FitsMemory(wanted)) return nullptr;
+      data_ = static_cast<char*>(std::aligned_alloc(4096, static_cast<size_t>(wanted)));
+      if (data_ != nullptr) capacity_ = wanted;
     }
     return data_;
   }
@@ -46,7 +52,10 @@ bool ComputeSlots(const KernelProgram& program, const int64_t* scalars, int64_t*
 
 int64_t LocalBytes(const LocalLayout& local, const int64_t* slots, int64_t lead_rows) {
   if (!local.in_memory) return 0;
-  return Aligned(slots[local.row_elements] * lead_rows * local.bytes + kLocalPadding);
+  // Past 64 bits for absurd sizes: then as much as nobody has.
+  constexpr int64_t kMost = int64_t{1} << 60;
+  const __int128 bytes = __int128{slots[local.row_elements]} * lead_rows * local.bytes;
+  return Aligned(static_cast<int64_t>(std::min<__int128>(bytes, kMost)) + kLocalPadding);
 }
 
 // How many indexes of the innermost outer axis fill a tile in every stage; 0 if rows are long
@@ -143,6 +152,7 @@ bool Execution::SetUp() {
       Aligned((pointer_count + memory_count + 2 * static_cast<int64_t>(stage_count)) * 8);
   const int64_t fixed = slot_bytes + table_bytes + Aligned(register_bytes);
   char* at = thread_memory.AtLeast(fixed + 4096);
+  if (at == nullptr) return Fail(kLatheMemoryError, fixed + 4096);
   slots_ = reinterpret_cast<int64_t*>(at);
   if (!ComputeSlots(program_, args_.scalars, slots_)) return Fail(kLatheIndexError, 0);
   SetRanges();
@@ -155,6 +165,7 @@ bool Execution::SetUp() {
   }
   if (partial_bytes > 4096) {  // may move everything
     at = thread_memory.AtLeast(fixed + partial_bytes);
+    if (at == nullptr) return Fail(kLatheMemoryError, partial_bytes);
     slots_ = reinterpret_cast<int64_t*>(at);
     ComputeSlots(program_, args_.scalars, slots_);
   }

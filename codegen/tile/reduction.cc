@@ -33,19 +33,21 @@ int64_t Execution::ReduceBytes(const StageProgram& stage) const {
   if (stage.col_reduces) axes.push_back(stage.col_axis);
   if (stage.row_reduces) axes.push_back(stage.row_axis);
   const int64_t width = stage.col_reduces ? 1 : stage.tile_elements;
-  int64_t bytes = 0;
+  // Past 64 bits for absurd sizes: then as much as nobody has.
+  __int128 bytes = 0;
   for (int16_t axis : axes) {
     const bool inner = stage.col_reduces && axis == stage.col_axis;
     const int64_t block = inner ? kInnerBlock : kOuterBlock;
     const int64_t blocks = (high_[axis] - low_[axis] + block - 1) / block;
-    const int64_t elements =
-        std::max(blocks * width, inner ? int64_t{kLanes} : 0) + (inner ? kLanes : 0) + kScalarBytes;
+    const __int128 elements = std::max<__int128>(__int128{blocks} * width, inner ? kLanes : 0) +
+                              (inner ? kLanes : 0) + kScalarBytes;
     for (const Reduction& r : stage.reductions) {
       bytes += (elements * (r.bytes + (r.is_arg ? 8 : 0)) + 3 * kScalarBytes) & -kScalarBytes;
       bytes += sizeof(Partial);
     }
   }
-  return bytes + kScalarBytes;
+  constexpr int64_t kMost = int64_t{1} << 60;
+  return static_cast<int64_t>(std::min<__int128>(bytes, kMost)) + kScalarBytes;
 }
 
 // Partials of each level and reduction; with columns that reduce, kLanes lanes lie behind the

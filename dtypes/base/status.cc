@@ -16,7 +16,7 @@ std::string Payload(const absl::Status& status, absl::string_view url) {
 }  // namespace
 
 absl::Status AtNode(absl::Status status, absl::string_view node, absl::string_view source) {
-  if (status.ok() || status.GetPayload(kNodeUrl).has_value()) return status;
+  if (status.ok() || node.empty() || status.GetPayload(kNodeUrl).has_value()) return status;
   status.SetPayload(kNodeUrl, absl::Cord(node));
   if (!source.empty()) status.SetPayload(kSourceUrl, absl::Cord(source));
   return status;

@@ -27,6 +27,8 @@ typedef struct LatheKernelArgs {
 typedef int32_t (*LatheKernelFunction)(const LatheKernelArgs* args);
 
 enum { kLatheOk = 0, kLatheIndexError = -1, kLatheDivisionError = -2 };
+/* Of kernels that take memory of their own beside the scratch (the tile tier's): `value` bytes. */
+enum { kLatheMemoryError = -3 };
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -59,7 +59,8 @@ struct ReserveStep {
   struct Piece {
     StorageSlot storage;
     Register size_bytes;
-    int32_t first_step, last_step;  // live from the start of one to the end of the other
+    int32_t first_step, last_step;       // live from the start of one to the end of the other
+    std::string node = {}, source = {};  // whose value it holds, for error messages
   };
   std::vector<Piece> pieces = {};
 };
@@ -67,6 +68,7 @@ struct ReserveStep {
 struct AllocateStep {
   StorageSlot storage = -1;
   Register size_bytes = -1;
+  std::string node = {}, source = {};
 };
 struct ViewStep {
   TensorSlot tensor = -1;
@@ -85,6 +87,7 @@ struct LaunchStep {
   std::vector<Register> scalars = {};    // the spec's symbols in order
   Register extent = -1;                  // of axis 0
   std::vector<int64_t> offsets = {};     // elements past each buffer's first; none: all 0
+  std::string node = {}, source = {};    // the first that it computes
 };
 // A precompiled function; `attributes` is its own text ("key=value;..."), parsed once at load.
 struct ExternStep {
@@ -130,6 +133,7 @@ struct CondStep {
   std::vector<TensorSlot> inputs = {};       // the sub-plans' inputs
   std::vector<Register> scalar_inputs = {};  // copied into the sub-plans' registers 0..n-1
   std::vector<TensorSlot> outputs = {};      // receive the sub-plans' results
+  std::string node = {}, source = {};
 };
 struct WhileStep {
   int32_t condition = -1, body = -1;  // sub-plans over (carried..., additional...)

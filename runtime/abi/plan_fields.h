@@ -24,7 +24,7 @@ void Fields(A& a, EvalStep& v) {
 }
 template <typename A>
 void Fields(A& a, ReserveStep::Piece& v) {
-  a(v.storage, v.size_bytes, v.first_step, v.last_step);
+  a(v.storage, v.size_bytes, v.first_step, v.last_step, v.node, v.source);
 }
 template <typename A>
 void Fields(A& a, ReserveStep& v) {
@@ -32,7 +32,7 @@ void Fields(A& a, ReserveStep& v) {
 }
 template <typename A>
 void Fields(A& a, AllocateStep& v) {
-  a(v.storage, v.size_bytes);
+  a(v.storage, v.size_bytes, v.node, v.source);
 }
 template <typename A>
 void Fields(A& a, ViewStep& v) {
@@ -40,7 +40,7 @@ void Fields(A& a, ViewStep& v) {
 }
 template <typename A>
 void Fields(A& a, LaunchStep& v) {
-  a(v.kernel, v.buffers, v.scalars, v.extent, v.offsets);
+  a(v.kernel, v.buffers, v.scalars, v.extent, v.offsets, v.node, v.source);
 }
 template <typename A>
 void Fields(A& a, ExternStep& v) {
@@ -65,7 +65,7 @@ void Fields(A& a, CopyStep& v) {
 }
 template <typename A>
 void Fields(A& a, CondStep& v) {
-  a(v.predicate, v.branches, v.inputs, v.scalar_inputs, v.outputs);
+  a(v.predicate, v.branches, v.inputs, v.scalar_inputs, v.outputs, v.node, v.source);
 }
 template <typename A>
 void Fields(A& a, WhileStep& v) {

@@ -92,10 +92,12 @@ class Printer {
     Line("reserve");
     for (const auto& piece : s.pieces) {
       Line("  m", piece.storage, ", r", piece.size_bytes, " bytes, live ", piece.first_step, "..",
-           piece.last_step);
+           piece.last_step, At(piece.node, ""));
     }
   }
-  void Step(const AllocateStep& s) { Line("allocate m", s.storage, ", r", s.size_bytes, " bytes"); }
+  void Step(const AllocateStep& s) {
+    Line("allocate m", s.storage, ", r", s.size_bytes, " bytes", At(s.node, ""));
+  }
   void Step(const ViewStep& s) {
     Line("view t", s.tensor, ": ", Name(s.dtype), Registers(s.sizes), " strides ",
          Registers(s.strides), s.offset < 0 ? "" : absl::StrCat(" + r", s.offset), " of ",
@@ -107,7 +109,7 @@ class Printer {
         std::all_of(s.offsets.begin(), s.offsets.end(), [](int64_t offset) { return offset == 0; });
     return absl::StrCat(k < root_.kernels.size() ? root_.kernels[k].name : "?", Tensors(s.buffers),
                         plain ? "" : absl::StrCat(" + (", absl::StrJoin(s.offsets, ", "), ")"),
-                        " scalars ", Registers(s.scalars), " extent r", s.extent);
+                        " scalars ", Registers(s.scalars), " extent r", s.extent, At(s.node, ""));
   }
   void Step(const LaunchStep& s) { Line("launch ", Launch(s)); }
   void Step(const ExternStep& s) {
@@ -129,7 +131,7 @@ class Printer {
   void Step(const CopyStep& s) { Line("copy t", s.destination, " = t", s.source); }
   void Step(const CondStep& s) {
     Line("cond r", s.predicate, " ? ", absl::StrJoin(s.branches, " : "), " ", Tensors(s.inputs),
-         Registers(s.scalar_inputs), " -> ", Tensors(s.outputs));
+         Registers(s.scalar_inputs), " -> ", Tensors(s.outputs), At(s.node, s.source));
   }
   void Step(const WhileStep& s) {
     Line("while ", s.condition, " do ", s.body, " ", Tensors(s.carried), Tensors(s.additional),

@@ -7,6 +7,7 @@
 
 #include "dtypes/base/status.h"
 #include "runtime/executor/launch.h"
+#include "runtime/tensor/available_memory.h"
 
 namespace lathe::executor {
 namespace {
@@ -128,7 +129,9 @@ class CallExtern final : public Step {
     if (scratch_bytes == 0) return absl::OkStatus();
     kernels.scratch = context.Scratch(scratch_bytes);
     kernels.stride = Context::ScratchStride(scratch_bytes);
-    return kernels.scratch == nullptr ? OutOfScratch(scratch_bytes) : absl::OkStatus();
+    if (kernels.scratch != nullptr) return absl::OkStatus();
+    return AtNode(OutOfMemory("a kernel's scratch for each worker", scratch_bytes), step_.node,
+                  step_.source);
   }
 
   // True for weights that the program does not change, and views of them.

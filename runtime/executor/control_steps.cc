@@ -40,8 +40,11 @@ class Cond final : public Step {
   absl::Status Run(Frame& frame, Context& context) const override {
     const int32_t branch = step_.branches[frame.Get(step_.predicate) != 0 ? 0 : 1];
     const std::vector<Tensor> inputs = Tensors(frame, step_.inputs);
-    LATHE_ASSIGN_OR_RETURN(const std::vector<RunValue> results,
-                           context.Call(branch, inputs, Scalars(frame, step_.scalar_inputs)));
+    absl::StatusOr<std::vector<RunValue>> called =
+        context.Call(branch, inputs, Scalars(frame, step_.scalar_inputs));
+    // The place inside the branch says more, where there is one.
+    if (!called.ok()) return AtNode(called.status(), step_.node, step_.source);
+    const std::vector<RunValue>& results = *called;
     for (size_t k = 0; k < results.size(); ++k) {
       LATHE_ASSIGN_OR_RETURN(const Tensor tensor, AsTensor(results[k]));
       frame.SetTensor(step_.outputs[k], tensor, tensor.offset());

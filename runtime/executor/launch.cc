@@ -5,6 +5,7 @@
 #include "absl/container/inlined_vector.h"
 #include "dtypes/base/status.h"
 #include "runtime/executor/first_error.h"
+#include "runtime/tensor/available_memory.h"
 
 namespace lathe::executor {
 namespace {
@@ -26,8 +27,8 @@ class LaunchWhole final : public Step {
 
 }  // namespace
 
-absl::Status OutOfScratch(int64_t bytes) {
-  return ResourceExhausted("no memory for the scratch of a kernel, ", bytes, " bytes a worker");
+absl::Status OutOfScratch(const LaunchStep& step, int64_t bytes) {
+  return AtNode(OutOfMemory("a kernel's scratch for each worker", bytes), step.node, step.source);
 }
 
 Launch::Launch(const LaunchStep& step, const Program& program, Code& code)
@@ -95,7 +96,7 @@ absl::Status Launch::Run(Frame& frame, Context& context) const {
   char* scratch = nullptr;
   if (ready.scratch_bytes > 0) {
     scratch = context.Scratch(ready.scratch_bytes);
-    if (scratch == nullptr) return OutOfScratch(ready.scratch_bytes);
+    if (scratch == nullptr) return OutOfScratch(step_, ready.scratch_bytes);
   }
   ThreadPool* pool = context.program().pool;
   if (pool == nullptr || ready.extent <= info_.grain) {
@@ -118,14 +119,20 @@ absl::Status Launch::Run(Frame& frame, Context& context) const {
 absl::Status Launch::Error(int32_t code, int64_t value) const {
   if (code > 0 && static_cast<size_t>(code) <= info_.errors.size()) {
     const PlanKernelError& row = info_.errors[static_cast<size_t>(code) - 1];
-    return AtNode(OutOfRange(row.message, ": ", value), row.node, row.source);
+    return AtNode(value == 0 ? OutOfRange(row.message) : OutOfRange(row.message, ": ", value),
+                  row.node, row.source);
   }
   if (code == kLatheIndexError) {
-    return OutOfRange("index ", value, " is out of range (in kernel ", info_.name, ")");
+    return AtNode(OutOfRange("index ", value, " is out of range (in kernel ", info_.name, ")"),
+                  step_.node, step_.source);
   }
   if (code == kLatheDivisionError) {
-    return InvalidArgument("ZeroDivisionError: integer division by zero (in kernel ", info_.name,
-                           ")");
+    return AtNode(InvalidArgument("ZeroDivisionError: integer division by zero (in kernel ",
+                                  info_.name, ")"),
+                  step_.node, step_.source);
+  }
+  if (code == kLatheMemoryError) {
+    return AtNode(OutOfMemory("a reduction's partial results", value), step_.node, step_.source);
   }
   return Internal("kernel ", info_.name, " returned ", code);
 }

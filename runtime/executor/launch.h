@@ -45,7 +45,7 @@ class Launch {
   const size_t place_;
 };
 
-absl::Status OutOfScratch(int64_t bytes);
+absl::Status OutOfScratch(const LaunchStep& step, int64_t bytes);
 
 }  // namespace lathe::executor
 

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "runtime/executor/program.h"
 #include "runtime/memory/pool.h"
+#include "runtime/tensor/available_memory.h"
 
 namespace lathe::executor {
 namespace {
 
 absl::Status CheckBytes(int64_t bytes) {
   return bytes < 0 ? Internal("a storage of ", bytes, " bytes") : absl::OkStatus();
-}
-absl::Status OutOfMemory(int64_t bytes) {
-  return ResourceExhausted("no memory for ", bytes, " bytes");
 }
 
 class Reserve final : public Step {
@@ -45,7 +44,8 @@ class Reserve final : public Step {
     for (size_t k = 0; k < step_.pieces.size(); ++k) {
       arena.pieces[k].first_step = step_.pieces[k].first_step;
       arena.pieces[k].last_step = step_.pieces[k].last_step;
-      if (arena.pieces[k].size_bytes > kMost - sum) return OutOfMemory(arena.pieces[k].size_bytes);
+      if (arena.pieces[k].size_bytes > kMost - sum)
+        return NoRoom(arena, arena.pieces[k].size_bytes);
       sum += arena.pieces[k].size_bytes;
     }
     const int64_t total = PackMemory(absl::MakeSpan(arena.pieces));
@@ -53,8 +53,9 @@ class Reserve final : public Step {
       arena.memory = nullptr;  // first give back, then ask
       arena.memory = PoolAllocate(total);
       if (arena.memory == nullptr) {
+        const absl::Status status = NoRoom(arena, total);
         arena.pieces.clear();
-        return OutOfMemory(total);
+        return status;
       }
     }
     for (size_t k = 0; k < step_.pieces.size(); ++k) {
@@ -63,6 +64,21 @@ class Reserve final : public Step {
           Storage::Wrap(data, arena.pieces[k].size_bytes, nullptr);
     }
     return absl::OkStatus();
+  }
+
+  // The largest piece is to blame.
+  absl::Status NoRoom(const Arena& arena, int64_t total) const {
+    size_t largest = 0;
+    for (size_t k = 0; k < arena.pieces.size(); ++k) {
+      if (arena.pieces[k].size_bytes > arena.pieces[largest].size_bytes) largest = k;
+    }
+    const ReserveStep::Piece& piece = step_.pieces[largest];
+    const int64_t bytes = arena.pieces[largest].size_bytes;
+    return AtNode(bytes == total ? OutOfMemory("an intermediate result", bytes)
+                                 : OutOfMemory(absl::StrCat("intermediate results, the largest of ",
+                                                            bytes, " bytes,"),
+                                               total),
+                  piece.node, piece.source);
   }
 
   const ReserveStep& step_;
@@ -77,7 +93,8 @@ class Allocate final : public Step {
     LATHE_RETURN_IF_ERROR(CheckBytes(bytes));
     std::shared_ptr<Storage>& storage = frame.storages[static_cast<size_t>(step_.storage)];
     storage = PoolAllocate(bytes);
-    return storage == nullptr ? OutOfMemory(bytes) : absl::OkStatus();
+    if (storage != nullptr) return absl::OkStatus();
+    return AtNode(OutOfMemory("a result", bytes), step_.node, step_.source);
   }
 
  private:

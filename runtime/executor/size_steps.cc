@@ -1,6 +1,10 @@
 // Steps that compute and check numbers.
 
 #include <bit>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
@@ -12,17 +16,66 @@ namespace {
 
 class Eval final : public Step {
  public:
-  Eval(const EvalStep& step, size_t place) : step_(step), place_(place) {}
+  Eval(const EvalStep& step, const Plan& plan, size_t place)
+      : step_(step), plan_(plan), place_(place) {}
   absl::Status Run(Frame& frame, Context&) const override {
     uint64_t& done = frame.eval_generations[place_];
     if (done == frame.generation) return absl::OkStatus();
-    LATHE_RETURN_IF_ERROR(RunSizeProgram(step_.program, frame.registers.data()));
+    absl::Status status = RunSizeProgram(step_.program, frame.registers.data());
+    if (__builtin_expect(!status.ok(), 0)) return Blame(std::move(status), frame);
     done = frame.generation;
     return absl::OkStatus();
   }
 
  private:
+  // All sizes of a segment are computed at once; the first node that wants the one that failed, or
+  // one made from it, is named.
+  absl::Status Blame(absl::Status status, Frame& frame) const {
+    const std::vector<SizeInstruction>& code = step_.program.code;
+    std::vector<bool> failed(frame.registers.size(), false);
+    bool any = false;
+    for (const SizeInstruction& i : code) {
+      const bool reads = Reads(i, failed);
+      if (!reads && any) continue;
+      if (!reads && RunSizeProgram({{i}}, frame.registers.data()).ok()) continue;
+      failed[static_cast<size_t>(i.dst)] = any = true;
+    }
+    for (const PlanStep& step : plan_.steps) {
+      const auto place = WantsOneOf(step, failed);
+      if (place.has_value()) return AtNode(std::move(status), place->first, place->second);
+    }
+    return status;
+  }
+
+  static bool Reads(const SizeInstruction& i, const std::vector<bool>& registers) {
+    const Register operands[] = {i.a, i.b, i.c};
+    for (int k = 0; k < OperandCount(i.op); ++k) {
+      if (registers[static_cast<size_t>(operands[k])]) return true;
+    }
+    return false;
+  }
+
+  using Place = std::optional<std::pair<std::string, std::string>>;
+  static Place WantsOneOf(const PlanStep& step, const std::vector<bool>& registers) {
+    const auto has = [&](Register r) { return r >= 0 && registers[static_cast<size_t>(r)]; };
+    if (const auto* reserve = std::get_if<ReserveStep>(&step)) {
+      for (const ReserveStep::Piece& piece : reserve->pieces) {
+        if (has(piece.size_bytes)) return std::pair(piece.node, piece.source);
+      }
+    } else if (const auto* allocate = std::get_if<AllocateStep>(&step)) {
+      if (has(allocate->size_bytes)) return std::pair(allocate->node, allocate->source);
+    } else if (const auto* assertion = std::get_if<AssertStep>(&step)) {
+      if (has(assertion->condition)) return std::pair(assertion->node, assertion->source);
+    } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {
+      bool wants = has(launch->extent);
+      for (const Register r : launch->scalars) wants = wants || has(r);
+      if (wants) return std::pair(launch->node, launch->source);
+    }
+    return std::nullopt;
+  }
+
   const EvalStep& step_;
+  const Plan& plan_;
   const size_t place_;
 };
 
@@ -85,7 +138,7 @@ class Assert final : public Step {
 }  // namespace
 
 std::unique_ptr<Step> MakeStep(const EvalStep& step, Code& code) {
-  return std::make_unique<Eval>(step, code.evals++);
+  return std::make_unique<Eval>(step, *code.plan, code.evals++);
 }
 std::unique_ptr<Step> MakeStep(const BindSizeStep& step) {
   return std::make_unique<BindSize>(step);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/memory/size_class.h"
+#include "runtime/tensor/available_memory.h"
 
 namespace lathe {
 namespace {
@@ -42,6 +43,7 @@ void* MapHuge(int64_t bytes) {
 }
 
 void* SystemAllocate(int64_t block_bytes) {
+  if (!FitsMemory(block_bytes)) return nullptr;
   if (block_bytes >= kHugePage) return MapHuge(block_bytes);
   return std::aligned_alloc(memory::kAlignment, static_cast<size_t>(block_bytes));
 }

@@ -14,7 +14,8 @@
 namespace lathe {
 
 // Uninitialised bytes, 64-byte aligned, readable for 64 bytes past the end; from 2 MiB on in huge
-// pages where the system has them. nullptr when bytes < 0 or the system has no more. Any thread.
+// pages where the system has them. nullptr when bytes < 0 or the system has no more
+// (available_memory.h: a large request is not left to be killed for). Any thread.
 std::shared_ptr<Storage> PoolAllocate(int64_t bytes);
 
 struct PoolStatistics {

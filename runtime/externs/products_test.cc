@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -409,6 +410,25 @@ TEST(Convolution, TheBitsDoNotDependOnTheInstructionSet) {
       ASSERT_TRUE(convolve::Run(call, gemm::TableAt(t)).ok());
       EXPECT_TRUE(SameBits(results.back(), results[0]));
     }
+  }
+}
+
+// Padding is no element: nothing is multiplied by it.
+TEST(Convolution, LeavesPaddingOutForInfiniteWeights) {
+  for (DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}) {
+    const auto ones = [&](const Dims& sizes) {
+      Tensor t = Tensor::Empty(dtype, sizes);
+      for (int64_t k = 0; k < t.numel(); ++k) t.SetLinear(k, Scalar(1.0));
+      return t;
+    };
+    const Tensor x = ones({1, 1, 4, 4}), w = ones({2, 1, 3, 3});
+    w.SetLinear(0, Scalar(std::numeric_limits<double>::infinity()));
+    Tensor out = Tensor::Zeros(dtype, {1, 2, 4, 4});
+    ASSERT_TRUE(RunExtern("conv2d", {x, w}, out, "padding=1", nullptr).ok());
+    EXPECT_EQ(out.At({0, 0, 0, 0}).ToDouble(), 4) << Name(dtype);
+    EXPECT_EQ(out.At({0, 0, 0, 2}).ToDouble(), 6) << Name(dtype);
+    EXPECT_TRUE(std::isinf(out.At({0, 0, 2, 2}).ToDouble())) << Name(dtype);
+    EXPECT_EQ(out.At({0, 1, 2, 2}).ToDouble(), 9) << Name(dtype);
   }
 }
 

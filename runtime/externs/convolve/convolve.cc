@@ -6,6 +6,7 @@
 
 #include "dtypes/base/status.h"
 #include "runtime/externs/convolve/geometry.h"
+#include "runtime/externs/convolve/plain.h"
 #include "runtime/externs/gemm/gemm.h"
 #include "runtime/externs/gemm/parallel.h"
 #include "runtime/memory/pool.h"
@@ -427,6 +428,10 @@ absl::Status Run(const ExternCall& original, const gemm::KernelTable& table,
                          Name(original.inputs[1].dtype()), " -> ", Name(call.outputs[0].dtype()));
   }
   if (IsMatrixProduct(call, g)) return RunMatrixProduct(call, g, table);
+  if (g.padding != Geometry::Spatial{}) {
+    const auto look = [&] { return HasNonFinite(inputs[1]); };
+    if (packed != nullptr ? packed->HasNonFinite(look) : look()) return RunPlain(call, g);
+  }
   return Convolution(call, g, table, *kernels, packed).Run();
 }
 

@@ -26,8 +26,16 @@ class PackedWeights {
     return same ? packed_ : nullptr;
   }
 
+  // Whether w, which never changes, has elements that are not finite; `look` runs once.
+  template <typename Look>
+  bool HasNonFinite(Look look) const {
+    std::call_once(looked_, [&] { has_non_finite_ = look(); });
+    return has_non_finite_;
+  }
+
  private:
-  mutable std::once_flag once_;
+  mutable std::once_flag once_, looked_;
+  mutable bool has_non_finite_ = false;
   mutable Tensor w_;
   mutable const gemm::Kernels* kernels_ = nullptr;
   mutable std::shared_ptr<Storage> packed_;

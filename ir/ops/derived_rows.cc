@@ -5,6 +5,7 @@
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
 #include "ir/ops/host_call.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -96,7 +97,7 @@ absl::StatusOr<std::vector<ValueType>> InferInPlace(const OpRow& functional,
   }
   bool same = result.rank() == self.rank();
   for (int d = 0; same && d < self.rank(); ++d) {
-    same = !c.shapes.IsKnownTrue(symbolic::Ne(result.sizes[d], self.sizes[d]));
+    same = !symbolic::IsRefused(c.shapes, symbolic::Ne(result.sizes[d], self.sizes[d]));
   }
   if (!same) {
     return InvalidArgument(c.args.schema().name, ": self ", ToString(self),

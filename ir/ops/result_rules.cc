@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/sample_layout.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -14,14 +15,16 @@ std::optional<Expr> BroadcastSize(const Expr& a, const Expr& b, const ShapeEnv& 
   if (a == b || b == Expr(1)) return a;
   if (a == Expr(1)) return b;
   if (a.is_const() && b.is_const()) return std::nullopt;
-  if (a.is_const()) return a;
-  if (b.is_const()) return b;
-  if (shapes.IsKnownEqual(b, 1)) return a;
-  if (shapes.IsKnownEqual(a, 1)) return b;
-  bool differ = shapes.IsKnownTrue(symbolic::Ne(a, b)) && shapes.IsKnownTrue(symbolic::Ne(a, 1)) &&
-                shapes.IsKnownTrue(symbolic::Ne(b, 1));
-  if (differ) return std::nullopt;
-  return a;
+  if (!a.is_const() && !b.is_const()) {
+    if (shapes.IsKnownEqual(b, 1)) return a;
+    if (shapes.IsKnownEqual(a, 1)) return b;
+    const bool differ = shapes.IsKnownTrue(symbolic::Ne(a, b)) &&
+                        shapes.IsKnownTrue(symbolic::Ne(a, 1)) &&
+                        shapes.IsKnownTrue(symbolic::Ne(b, 1));
+    if (differ) return std::nullopt;
+  }
+  symbolic::Assume(shapes, symbolic::Eq(a, b));
+  return b.is_const() ? b : a;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/dense_strides.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -51,7 +52,7 @@ Types InferBare(const InferContext& c) {
                            Name(weight.dtype), ") should be the same");
   }
   const Expr expected = transposed ? weight.sizes[0] : weight.sizes[1] * groups;
-  if (c.shapes.IsKnownTrue(symbolic::Ne(expected, input.sizes[1]))) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Ne(expected, input.sizes[1]))) {
     return InvalidArgument("convolution: given groups=", symbolic::ToString(groups),
                            ", weight of size ", ToString(weight.sizes), ", expected input",
                            ToString(input.sizes), " to have ", symbolic::ToString(expected),
@@ -74,8 +75,7 @@ Types InferBare(const InferContext& c) {
     sizes.push_back(
         c.shapes.Simplify(OutputSize(input.sizes[d + 2], weight.sizes[d + 2], stride[d], padding[d],
                                      dilation[d], extra.empty() ? Expr(0) : extra[d], transposed)));
-    if (c.shapes.IsKnownTrue(symbolic::Lt(sizes.back(), 0)) ||
-        (!transposed && c.shapes.IsKnownTrue(symbolic::Le(sizes.back(), 0)))) {
+    if (symbolic::IsRefused(c.shapes, symbolic::Lt(sizes.back(), transposed ? 0 : 1))) {
       return InvalidArgument("convolution: the kernel is larger than the padded input: ",
                              ToString(input), ", weight ", ToString(weight));
     }

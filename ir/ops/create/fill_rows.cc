@@ -7,6 +7,7 @@
 #include "ir/ops/create/create_rows.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/view/dense_strides.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -18,7 +19,7 @@ using Fill = std::optional<Scalar>;
 
 Types CheckedSizes(const OpArgs& args, const ShapeEnv& shapes, TensorType type) {
   for (const Expr& size : type.sizes) {
-    if (shapes.IsKnownTrue(symbolic::Lt(size, 0))) {
+    if (symbolic::IsRefused(shapes, symbolic::Lt(size, 0))) {
       return InvalidArgument(args.schema().name,
                              ": trying to create tensor with negative "
                              "dimension ",

@@ -10,6 +10,7 @@
 #include "ir/ops/create/create_rows.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/view/loop_masks.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -76,7 +77,7 @@ Types InferArange(const InferContext& c) {
     }
     size = static_cast<int64_t>(count);
   }
-  if (c.shapes.IsKnownTrue(symbolic::Lt(size, 0))) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Lt(size, 0))) {
     return InvalidArgument("arange: upper bound and lower bound inconsistent with step sign");
   }
   return std::vector<ValueType>{ContiguousType(options.dtype, {size}, options.device)};
@@ -152,7 +153,7 @@ Types InferLinspace(const InferContext& c) {
   }
   LATHE_ASSIGN_OR_RETURN(FactoryOptions options,
                          OptionsOf(c.args, is_complex ? DType::kC64 : DType::kF32));
-  if (c.shapes.IsKnownTrue(symbolic::Lt(c.args.Int(2), 0))) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Lt(c.args.Int(2), 0))) {
     return InvalidArgument("number of steps must be non-negative");
   }
   return std::vector<ValueType>{ContiguousType(options.dtype, {c.args.Int(2)}, options.device)};

@@ -11,6 +11,7 @@
 #include "ir/ops/result_rules.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -90,7 +91,7 @@ absl::StatusOr<std::vector<Value*>> WithoutMasks(Builder& b, const TensorType& s
     for (int d = 0; d < mask.rank(); ++d) {
       const size_t at = result.size() + d;
       if (at >= self.sizes.size() ||
-          !b.shapes().TrueOrDefault(symbolic::Eq(mask.sizes[d], self.sizes[at]), true, {})) {
+          !symbolic::IsAccepted(b.shapes(), symbolic::Eq(mask.sizes[d], self.sizes[at]), {})) {
         return InvalidArgument("The shape of the mask ", ToString(mask.sizes), " at index ", d,
                                " does not match the shape of the indexed tensor ",
                                ToString(self.sizes), " at index ", at);

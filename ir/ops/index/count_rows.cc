@@ -9,6 +9,7 @@
 #include "ir/ops/index/index_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -72,7 +73,7 @@ OpRow HistcRow() {
     if (!IsFloat(self.dtype)) {
       return InvalidArgument("histogram: not implemented for ", Name(self.dtype));
     }
-    if (c.shapes.IsKnownTrue(symbolic::Le(c.args.Int(1), 0))) {
+    if (symbolic::IsRefused(c.shapes, symbolic::Le(c.args.Int(1), 0))) {
       return InvalidArgument("torch.histc(): bins must be > 0");
     }
     return One(ContiguousType(self.dtype, {c.args.Int(1)}, self.device));

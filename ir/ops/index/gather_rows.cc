@@ -5,10 +5,12 @@
 #include "dtypes/base/status.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/index/index_rows.h"
+#include "ir/ops/index/place_from_zero.h"
 #include "ir/ops/result_rules.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/reshape_index.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -56,7 +58,7 @@ absl::StatusOr<std::vector<Lowered>> LowerIndexSelect(const LowerContext& c) {
     if (place.empty()) return in.Load(ops, self, place);
     std::vector<Expr> at;
     if (TypeOf(index).rank() == 1) at.push_back(result[dim]);
-    place[dim] = ops.Indirect(in.Load(ops, index, at), TypeOf(self).sizes[dim]);
+    place[dim] = PlaceFromZero(ops, in.Load(ops, index, at), TypeOf(self).sizes[dim]);
     return in.Load(ops, self, place);
   }}};
 }
@@ -94,7 +96,11 @@ Types InferGather(const InferContext& c) {
         ToString(index), " for ", ToString(self));
   }
   for (int d = 0; !has_no_elements && d < std::min(index.rank(), self.rank()); ++d) {
-    if (d == dim || !c.shapes.IsKnownTrue(symbolic::Gt(index.sizes[d], self.sizes[d]))) continue;
+    if (d == dim ||
+        !symbolic::IsRefused(c.shapes, symbolic::And(symbolic::Gt(index.sizes[d], self.sizes[d]),
+                                                     symbolic::Ne(NumElements(index), 0)))) {
+      continue;
+    }
     return InvalidArgument("Size does not match at dimension ", d, " expected index ",
                            ToString(index.sizes), " to be no larger than self ",
                            ToString(self.sizes), " apart from dimension ", dim);
@@ -110,7 +116,7 @@ absl::StatusOr<std::vector<Lowered>> LowerGather(const LowerContext& c) {
     const TensorType& type = TypeOf(self);
     place.resize(type.rank(), 0);
     if (type.rank() > 0) {
-      place[dim] = ops.Indirect(in.Load(ops, index, result), type.sizes[dim]);
+      place[dim] = PlaceFromZero(ops, in.Load(ops, index, result), type.sizes[dim]);
     }
     return in.Load(ops, self, place);
   }}};
@@ -211,7 +217,7 @@ absl::StatusOr<std::vector<Lowered>> LowerEmbedding(const LowerContext& c) {
   Value *weight = c.args.Tensor(0), *indices = c.args.Tensor(1);
   return std::vector<Lowered>{PointwiseLoops{[=](OpsHandler& ops, TensorReader& in, Index result) {
     OpsValue word = in.Load(ops, indices, result.subspan(0, result.size() - 1));
-    Expr row = ops.Indirect(word, TypeOf(weight).sizes[0]);
+    Expr row = PlaceFromZero(ops, word, TypeOf(weight).sizes[0]);
     return in.Load(ops, weight, std::vector<Expr>{row, result.back()});
   }}};
 }

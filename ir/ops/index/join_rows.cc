@@ -11,6 +11,7 @@
 #include "ir/ops/view/dense_strides.h"
 #include "ir/ops/view/loop_masks.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -78,7 +79,7 @@ Types InferCat(const InferContext& c) {
     }
     for (int d = 0; d < type.rank(); ++d) {
       if (d == cat.dim) continue;
-      if (!c.shapes.TrueOrDefault(symbolic::Eq(type.sizes[d], result.sizes[d]), true, c.asker)) {
+      if (!symbolic::IsAccepted(c.shapes, symbolic::Eq(type.sizes[d], result.sizes[d]), c.asker)) {
         return InvalidArgument("Sizes of tensors must match except in dimension ", cat.dim,
                                ". Expected size ", symbolic::ToString(result.sizes[d]),
                                " but got size ", symbolic::ToString(type.sizes[d]),
@@ -145,8 +146,8 @@ Types InferStack(const InferContext& c) {
   for (Value* t : tensors) {
     bool same = TypeOf(t).rank() == result.rank();
     for (int d = 0; same && d < result.rank(); ++d) {
-      same =
-          c.shapes.TrueOrDefault(symbolic::Eq(TypeOf(t).sizes[d], result.sizes[d]), true, c.asker);
+      same = symbolic::IsAccepted(c.shapes, symbolic::Eq(TypeOf(t).sizes[d], result.sizes[d]),
+                                  c.asker);
     }
     if (!same) {
       return InvalidArgument("stack expects each tensor to be equal size, but got ",

@@ -10,6 +10,7 @@
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/dense_strides.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -30,7 +31,7 @@ absl::StatusOr<std::vector<Expr>> PaddedSizes(const OpArgs& args, const ShapeEnv
   for (size_t k = 0; k < pad.size() / 2; ++k) {
     Expr& size = sizes[sizes.size() - 1 - k];
     size = shapes.Simplify(size + pad[2 * k] + pad[2 * k + 1]);
-    if (shapes.IsKnownTrue(symbolic::Lt(size, 0))) {
+    if (symbolic::IsRefused(shapes, symbolic::Lt(size, 0))) {
       return InvalidArgument("The input size ", ToString(self.sizes), ", plus negative padding ",
                              ToString(pad), ", resulted in a negative output size");
     }
@@ -87,7 +88,7 @@ OpRow FoldedPad(const std::string& name, int spatial, Fold fold, bool reflects) 
         }
         for (size_t k = 0; reflects && k < pad.size(); ++k) {
           const Expr& size = self.sizes[self.rank() - 1 - k / 2];
-          if (!c.shapes.IsKnownTrue(symbolic::Ge(pad[k], size))) continue;
+          if (!symbolic::IsRefused(c.shapes, symbolic::Ge(pad[k], size))) continue;
           return InvalidArgument(
               "Padding size should be less than the corresponding input "
               "dimension, but got: padding ",

@@ -12,6 +12,7 @@
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/dense_strides.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -125,7 +126,7 @@ OpRow RepeatRow() {
               "number of dimensions of tensor");
         }
         for (size_t d = 0; d < sizes.size(); ++d) {
-          if (c.shapes.IsKnownTrue(symbolic::Lt(sizes[d], 0))) {
+          if (symbolic::IsRefused(c.shapes, symbolic::Lt(sizes[d], 0))) {
             return InvalidArgument("repeat: repeats must be non-negative");
           }
           if (static_cast<int>(d) >= extra) sizes[d] = sizes[d] * self.sizes[d - extra];
@@ -253,7 +254,7 @@ Decomposed DecomposePixelShuffle(Builder& b, const OpArgs& args, bool back) {
   const Expr c = type.sizes[batch], h = type.sizes[batch + 1], w = type.sizes[batch + 2];
   const std::vector<Expr> divided = back ? std::vector<Expr>{h, w} : std::vector<Expr>{c};
   for (const Expr& size : divided) {
-    if (b.shapes().IsKnownTrue(symbolic::Ne(symbolic::Mod(size, back ? r : r * r), 0))) {
+    if (symbolic::IsRefused(b.shapes(), symbolic::Ne(symbolic::Mod(size, back ? r : r * r), 0))) {
       return InvalidArgument(args.schema().name, ": a size of ", ToString(type),
                              " is not divisible by the factor ", r);
     }

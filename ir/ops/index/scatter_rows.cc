@@ -10,10 +10,12 @@
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/index/host_reduce.h"
 #include "ir/ops/index/index_rows.h"
+#include "ir/ops/index/place_from_zero.h"
 #include "ir/ops/result_rules.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/reshape_index.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -29,6 +31,7 @@ struct Form {
   int reduce = -1, include_self = -1, alpha = -1;
   std::string fixed_reduce = "";  // when the schema has no such argument: "" replaces
   bool has_include_self_default = true;
+  bool wraps = false;  // negative indexes count from the end
 };
 
 bool SourceIsTensor(const OpArgs& args, const Form& form) {
@@ -54,7 +57,11 @@ absl::Status CheckElementwise(const InferContext& c, const Form& form, int dim) 
                            ToString(index), " for ", ToString(self));
   }
   for (int d = 0; d < std::min(index.rank(), self.rank()); ++d) {
-    if (d == dim || !c.shapes.IsKnownTrue(symbolic::Gt(index.sizes[d], self.sizes[d]))) continue;
+    if (d == dim ||
+        !symbolic::IsRefused(c.shapes, symbolic::And(symbolic::Gt(index.sizes[d], self.sizes[d]),
+                                                     symbolic::Ne(NumElements(index), 0)))) {
+      continue;
+    }
     return InvalidArgument(c.args.schema().name, ": expected index ", ToString(index.sizes),
                            " to be no larger than self ", ToString(self.sizes),
                            " apart from dimension ", dim);
@@ -69,10 +76,12 @@ absl::Status CheckSourceCoversIndex(const InferContext& c, const Form& form, int
   bool fits = true;
   if (form.is_whole) {
     const Expr taken = source.rank() == 0 ? Expr(1) : source.sizes[dim];
-    fits = !c.shapes.IsKnownFalse(symbolic::Eq(NumElements(index), taken));
+    fits = !symbolic::IsRefused(c.shapes, symbolic::Ne(NumElements(index), taken));
   } else if (index.rank() == source.rank()) {
     for (int d = 0; d < index.rank(); ++d) {
-      fits = fits && !c.shapes.IsKnownFalse(symbolic::Le(index.sizes[d], source.sizes[d]));
+      fits = fits && !symbolic::IsRefused(
+                         c.shapes, symbolic::And(symbolic::Gt(index.sizes[d], source.sizes[d]),
+                                                 symbolic::Ne(NumElements(index), 0)));
     }
   }
   if (fits) return absl::OkStatus();
@@ -162,11 +171,12 @@ absl::StatusOr<std::vector<Lowered>> LowerScatter(const LowerContext& c, const F
     scatter.sizes = type.sizes;
     scatter.sizes[dim] = index_type.rank() == 0 ? Expr(1) : index_type.sizes[0];
   }
-  const bool is_whole = form.is_whole;
+  const bool is_whole = form.is_whole, wraps = form.wraps;
   scatter.where = [=](OpsHandler& ops, TensorReader& in, Index at) {
     std::vector<Expr> from(at.begin(), at.end()), place = from;
     if (is_whole) from = index_type.rank() == 0 ? std::vector<Expr>() : std::vector<Expr>{at[dim]};
-    place[dim] = ops.Indirect(in.Load(ops, index, from), type.sizes[dim]);
+    const OpsValue i = in.Load(ops, index, from);
+    place[dim] = wraps ? ops.Indirect(i, type.sizes[dim]) : PlaceFromZero(ops, i, type.sizes[dim]);
     return place;
   };
   if (SourceIsTensor(c.args, form)) {
@@ -192,15 +202,17 @@ absl::StatusOr<std::vector<Lowered>> LowerScatter(const LowerContext& c, const F
 
 // The loop's sizes, and for each of its elements the place in self.
 absl::StatusOr<std::vector<int64_t>> PlacesOf(const Tensor& self, const Tensor& index, int dim,
-                                              bool is_whole, Dims& sizes) {
-  const std::vector<int64_t> values = ToVector<int64_t>(index);
+                                              const Form& form, Dims& sizes) {
+  const bool is_whole = form.is_whole;
+  std::vector<int64_t> values = ToVector<int64_t>(index);
   const Dims self_sizes = self.rank() == 0 ? Dims{1} : self.sizes();
   sizes = index.rank() == 0 ? Dims{1} : index.sizes();
   if (is_whole) {
     sizes = self_sizes;
     sizes[dim] = static_cast<int64_t>(values.size());
   }
-  for (int64_t i : values) {
+  for (int64_t& i : values) {
+    if (form.wraps && i >= -self_sizes[dim] && i < 0) i += self_sizes[dim];
     if (i < 0 || i >= self_sizes[dim]) {
       return OutOfRange("index ", i, " is out of bounds for dimension ", dim, " with size ",
                         self_sizes[dim]);
@@ -220,7 +232,7 @@ Results EvaluateScatter(const EvaluateContext& c, const Form& form) {
   LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(c.args.Int(1), self.rank()));
   Dims sizes;
   LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> places,
-                         PlacesOf(self, c.args.Tensor(form.index), dim, form.is_whole, sizes));
+                         PlacesOf(self, c.args.Tensor(form.index), dim, form, sizes));
   Tensor out = c.Allocate();
   out.CopyFrom(self);
   const std::string reduce = form.reduce >= 0 ? c.args.String(form.reduce) : form.fixed_reduce;
@@ -334,7 +346,7 @@ std::vector<OpRow> ScatterRows() {
                             Form{.is_whole = true}));
   rows.push_back(ScatterRow("aten::index_fill.int_Scalar" + head + "Scalar value) -> Tensor",
                             "self with places of a dimension set to a number.",
-                            Form{.is_whole = true}));
+                            Form{.is_whole = true, .wraps = true}));
   rows.push_back(ScatterRow("aten::index_reduce" + head +
                                 "Tensor source, str reduce, *, bool include_self=True) -> Tensor",
                             "self with source reduced (prod, mean, amax, amin) into places of a "

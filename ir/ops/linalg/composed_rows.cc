@@ -266,7 +266,7 @@ Decomposed DecomposePinv(Builder& b, const OpArgs& args) {
     return OneArgument(b.Call("aten.new_zeros", {a, Extended(LeadingSizes(type, 2), {n, m})}));
   }
   Value* magnitude = b.Call("aten.abs", {sizes});
-  Value* largest = b.Call("aten.amax", {magnitude, std::vector<Expr>{-1}, true});
+  Value* largest = b.Call("lathe.amax", {magnitude, std::vector<Expr>{-1}, true});
   Value* least = b.Call("aten.maximum", {b.Call("aten.unsqueeze", {atol, -1}),
                                          Mul(b, b.Call("aten.unsqueeze", {rtol, -1}), largest)});
   Value* counts = b.Call("aten.gt.Tensor", {magnitude, least});

@@ -6,6 +6,7 @@
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/linalg/matrix_types.h"
 #include "ir/ops/result_rules.h"
+#include "symbolic/assumed.h"
 
 namespace lathe::linalg {
 namespace {
@@ -19,7 +20,7 @@ Types InferCross(const InferContext& c) {
   }
   LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, x.rank()));
   for (const TensorType* t : {&x, &y}) {
-    if (c.shapes.IsKnownTrue(symbolic::Ne(t->sizes[dim], 3))) {
+    if (symbolic::IsRefused(c.shapes, symbolic::Ne(t->sizes[dim], 3))) {
       return InvalidArgument("linalg.cross: inputs dimension ", wanted, " must have length 3, got ",
                              ToString(x), " and ", ToString(y));
     }

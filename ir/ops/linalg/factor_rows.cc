@@ -6,6 +6,7 @@
 #include "ir/ops/linalg/host_factors.h"
 #include "ir/ops/linalg/matrix_types.h"
 #include "ir/ops/result_rules.h"
+#include "symbolic/assumed.h"
 
 namespace lathe::linalg {
 namespace {
@@ -176,7 +177,8 @@ Types InferHouseholder(const InferContext& c) {
   LATHE_RETURN_IF_ERROR(CheckMatrix(c, 0));
   const TensorType& self = c.args.Type(0);
   const Expr m = self.sizes[self.rank() - 2], n = self.sizes[self.rank() - 1];
-  if (c.shapes.IsKnownTrue(symbolic::Lt(m, n)) || c.args.Type(1).rank() != self.rank() - 1) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Lt(m, n)) ||
+      c.args.Type(1).rank() != self.rank() - 1) {
     return InvalidArgument(
         "linalg.householder_product: expected matrices with no more columns than rows and a "
         "vector of factors each, got ",

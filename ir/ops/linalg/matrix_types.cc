@@ -4,6 +4,7 @@
 
 #include "dtypes/base/status.h"
 #include "ir/ops/result_rules.h"
+#include "symbolic/assumed.h"
 
 namespace lathe::linalg {
 
@@ -43,8 +44,8 @@ absl::Status CheckMatrix(const InferContext& c, int i) {
 absl::Status CheckSquare(const InferContext& c, int i) {
   LATHE_RETURN_IF_ERROR(CheckMatrix(c, i));
   const TensorType& type = c.args.Type(i);
-  if (c.shapes.IsKnownTrue(
-          symbolic::Ne(type.sizes[type.rank() - 1], type.sizes[type.rank() - 2]))) {
+  if (symbolic::IsRefused(c.shapes,
+                          symbolic::Ne(type.sizes[type.rank() - 1], type.sizes[type.rank() - 2]))) {
     return InvalidArgument(c.args.schema().name, ": ", c.args.schema().arguments[i].name,
                            " must be batches of square matrices, got ", ToString(type));
   }

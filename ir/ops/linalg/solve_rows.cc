@@ -7,6 +7,7 @@
 #include "ir/ops/linalg/host_factors.h"
 #include "ir/ops/linalg/matrix_types.h"
 #include "ir/ops/result_rules.h"
+#include "symbolic/assumed.h"
 
 namespace lathe::linalg {
 namespace {
@@ -33,7 +34,7 @@ Types InferTriangular(const InferContext& c) {
   const TensorType &a = c.args.Type(0), &b = c.args.Type(1);
   const Expr rows = b.sizes[b.rank() - 2], cols = b.sizes[b.rank() - 1];
   const Expr n = c.args.Bool(3) ? rows : cols;
-  if (c.shapes.IsKnownTrue(symbolic::Ne(n, a.sizes[a.rank() - 1])) || a.dtype != b.dtype) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Ne(n, a.sizes[a.rank() - 1])) || a.dtype != b.dtype) {
     return InvalidArgument(
         "linalg.solve_triangular: Incompatible shapes of A and B for the "
         "equation: ",
@@ -68,7 +69,8 @@ Types InferLuSolve(const InferContext& c) {
   const TensorType &lu = c.args.Type(0), &b = c.args.Type(2);
   const Expr rows = b.sizes[b.rank() - 2], cols = b.sizes[b.rank() - 1];
   const Expr n = c.args.Bool(3) ? rows : cols;
-  if (c.shapes.IsKnownTrue(symbolic::Ne(n, lu.sizes[lu.rank() - 1])) || lu.dtype != b.dtype) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Ne(n, lu.sizes[lu.rank() - 1])) ||
+      lu.dtype != b.dtype) {
     return InvalidArgument("linalg.lu_solve: Incompatible shapes of A and B for the equation: ",
                            ToString(lu), " and ", ToString(b));
   }

@@ -7,6 +7,7 @@
 #include "ir/ops/linalg/host_factors.h"
 #include "ir/ops/linalg/matrix_types.h"
 #include "ir/ops/result_rules.h"
+#include "symbolic/assumed.h"
 
 namespace lathe::linalg {
 namespace {
@@ -141,8 +142,8 @@ Types InferExponential(const InferContext& c) {
     // Eager itself answers NaN for any matrix that is not tiny: its series goes wrong in halves.
     return Unimplemented("linalg.matrix_exp of ", Name(self.dtype), ": convert to f32 first");
   }
-  if (c.shapes.IsKnownTrue(
-          symbolic::Ne(self.sizes[self.rank() - 1], self.sizes[self.rank() - 2]))) {
+  if (symbolic::IsRefused(c.shapes,
+                          symbolic::Ne(self.sizes[self.rank() - 1], self.sizes[self.rank() - 2]))) {
     return InvalidArgument("linalg.matrix_exp: A must be batches of square matrices, got ",
                            ToString(self));
   }

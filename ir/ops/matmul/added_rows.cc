@@ -9,6 +9,7 @@
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/view/compose.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -80,7 +81,7 @@ absl::StatusOr<std::vector<ValueType>> InferDot(const InferContext& c) {
     return InvalidArgument("dot : expected both vectors to have same dtype, but found ",
                            Name(a.dtype), " and ", Name(b.dtype));
   }
-  if (!c.shapes.TrueOrDefault(symbolic::Eq(a.sizes[0], b.sizes[0]), true, c.asker)) {
+  if (!symbolic::IsAccepted(c.shapes, symbolic::Eq(a.sizes[0], b.sizes[0]), c.asker)) {
     return InvalidArgument("inconsistent tensor size, expected tensor ", ToString(a), " and src ",
                            ToString(b), " to have the same number of elements");
   }

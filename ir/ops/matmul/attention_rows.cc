@@ -10,6 +10,7 @@
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -67,7 +68,7 @@ absl::StatusOr<Value*> RepeatHeads(Builder& b, Value* x, const Expr& heads) {
   const int dim = type.rank() - 3;
   if (type.sizes[dim] == heads) return x;
   Expr times = b.shapes().Simplify(symbolic::FloorDiv(heads, type.sizes[dim]));
-  if (b.shapes().IsKnownFalse(symbolic::Eq(times * type.sizes[dim], heads))) {
+  if (symbolic::IsRefused(b.shapes(), symbolic::Ne(times * type.sizes[dim], heads))) {
     return InvalidArgument("scaled_dot_product_attention: the query's ", symbolic::ToString(heads),
                            " heads are no multiple of ", symbolic::ToString(type.sizes[dim]));
   }

@@ -7,6 +7,7 @@
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -25,7 +26,7 @@ absl::StatusOr<std::vector<Expr>> BroadcastBatch(Builder& b, absl::Span<const Ex
       out = right;
     } else if (right == 1 || left == right) {
       out = left;
-    } else if (!b.shapes().TrueOrDefault(symbolic::Eq(left, right), true, {})) {
+    } else if (!symbolic::IsAccepted(b.shapes(), symbolic::Eq(left, right), {})) {
       return InvalidArgument("matmul: batch sizes do not broadcast: ", ToString(x), " and ",
                              ToString(y));
     } else {

@@ -10,6 +10,7 @@
 #include "ir/ops/matmul/batch_product.h"
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/view/dense_strides.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -53,7 +54,7 @@ InferFunction InferProduct(int least_rank, int most_rank) {
                              Name(a.dtype), " != ", Name(b.dtype));
     }
     auto differ = [&](const Expr& x, const Expr& y) {
-      return !c.shapes.TrueOrDefault(symbolic::Eq(x, y), true, c.asker);
+      return !symbolic::IsAccepted(c.shapes, symbolic::Eq(x, y), c.asker);
     };
     if (differ(a.sizes[rank - 1], b.sizes[rank - 2])) {
       return InvalidArgument(op, ": inner dimensions differ: lhs ", ToString(a), " has ",

@@ -7,6 +7,7 @@
 #include "ir/ops/normalize/normalize_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -20,7 +21,7 @@ absl::StatusOr<std::vector<Expr>> NormalizedDims(Builder& b, const OpArgs& args,
   const int count = static_cast<int>(shape.size()), first = type.rank() - count;
   bool fits = count > 0 && first >= 0;
   for (int d = 0; fits && d < count; ++d) {
-    fits = b.shapes().TrueOrDefault(symbolic::Eq(shape[d], type.sizes[first + d]), true, {});
+    fits = symbolic::IsAccepted(b.shapes(), symbolic::Eq(shape[d], type.sizes[first + d]), {});
   }
   if (!fits) {
     return InvalidArgument(args.schema().name, ": given normalized_shape=", ToString(shape),
@@ -120,7 +121,7 @@ Decomposed DecomposeGroupNorm(Builder& b, const OpArgs& args) {
     return InvalidArgument("group_norm: expected at least 2 dimensions for input tensor, got ",
                            ToString(type));
   }
-  if (b.shapes().IsKnownTrue(symbolic::Ne(symbolic::Mod(type.sizes[1], groups), 0))) {
+  if (symbolic::IsRefused(b.shapes(), symbolic::Ne(symbolic::Mod(type.sizes[1], groups), 0))) {
     return InvalidArgument(
         "group_norm: expected number of channels in input to be divisible by "
         "num_groups, but got input of shape ",

@@ -52,7 +52,7 @@ Decomposed SoftmaxOf(Builder& b, const OpArgs& args, DType result, bool is_log, 
   Value* x = Dense(b, args.Tensor(0));
   if (axis.is_empty) return OneArgument(CastTo(b, b.Call("aten.clone", {x}), result));
   x = Widen(b, CastTo(b, x, is_safe ? result : TypeOf(x).dtype));
-  Value* most = b.Call("aten.amax", {x, axis.dims, true});
+  Value* most = b.Call("lathe.amax", {x, axis.dims, true});
   Value* shifted = Sub(b, x, most);
   Value* power = b.Call("aten.exp", {shifted});
   Value* sum = b.Call("aten.sum.dim_IntList", {power, axis.dims, true});

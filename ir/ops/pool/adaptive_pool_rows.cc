@@ -11,6 +11,7 @@
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/loop_masks.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -49,7 +50,8 @@ absl::StatusOr<std::vector<Expr>> OutputSizes(const OpArgs& args, int spatial,
   }
   std::vector<Expr> sizes = input.sizes;
   for (int d = 0; d < spatial; ++d) {
-    if (shapes.IsKnownTrue(symbolic::Lt(wanted[d], 0)) || input.sizes[first + d] == 0) {
+    if (symbolic::IsRefused(shapes, symbolic::Lt(wanted[d], 0)) ||
+        symbolic::IsRefused(shapes, symbolic::Eq(input.sizes[first + d], 0))) {
       return InvalidArgument(args.schema().name,
                              ": output sizes must be non-negative and input "
                              "sizes non-zero, got ",

@@ -6,6 +6,7 @@
 #include "ir/ops/view/dense_strides.h"
 #include "ir/ops/view/loop_masks.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 
@@ -81,7 +82,7 @@ absl::StatusOr<std::vector<Expr>> PooledSizes(const OpArgs& args, const Window& 
       }
     }
     sizes[first + d] = shapes.Simplify(out);
-    if (shapes.IsKnownTrue(symbolic::Lt(sizes[first + d], 1))) {
+    if (symbolic::IsRefused(shapes, symbolic::Lt(sizes[first + d], 1))) {
       return InvalidArgument(args.schema().name, ": given input size ", ToString(input.sizes),
                              ", calculated output size is too small");
     }

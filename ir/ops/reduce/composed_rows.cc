@@ -149,7 +149,7 @@ Results LogSumExp(Builder& b, const OpArgs& args) {
     return std::vector<Argument>{Argument::Of(ToDType(b, b.Call("aten.log", {sum}), dtype))};
   }
   // Infinite maxima are not subtracted: inf - inf is NaN.
-  Value* largest = b.Call("aten.amax", {x, DimList(dims), true});
+  Value* largest = b.Call("lathe.amax", {x, DimList(dims), true});
   Value* is_infinite = b.Call(
       "aten.eq.Scalar", {b.Call("aten.abs", {largest}), std::numeric_limits<double>::infinity()});
   Value* shift = b.Call("aten.masked_fill.Scalar", {largest, is_infinite, 0});

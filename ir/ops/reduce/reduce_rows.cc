@@ -132,6 +132,14 @@ void AddExtreme(std::vector<OpRow>& rows, const std::string& name, ReduceKind va
        .dtypes = KeepDType(),
        .parts = {{value}},
        .refuses_empty = "a" + name}));
+  // What compositions shift by: of no element the lowest value, for they then sum no element.
+  rows.push_back(Reduction(
+      {.schema = "lathe::a" + name + "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+       .doc = "The " + name + " over dimensions, also of no elements.",
+       .dim = 1,
+       .keepdim = 2,
+       .dtypes = KeepDType(),
+       .parts = {{value}}}));
   rows.push_back(Reduction({.schema = "aten::" + name + "(Tensor self) -> Tensor",
                             .doc = "The " + name + " of all elements; NaN wins.",
                             .dtypes = KeepDType(),

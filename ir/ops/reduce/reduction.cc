@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include "dtypes/base/check.h"
@@ -10,6 +11,7 @@
 #include "ir/ops/columns/column_handler.h"
 #include "ir/ops/host_call.h"
 #include "ir/ops/result_rules.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -41,14 +43,19 @@ absl::StatusOr<Plan> PlanOf(const ReductionSpec& spec, const OpArgs& args) {
   LATHE_ASSIGN_OR_RETURN(plan.dims, DimsOf(spec, args, self.rank()));
   plan.keepdim = spec.keepdim >= 0 && args.Bool(spec.keepdim);
   LATHE_ASSIGN_OR_RETURN(plan.dtypes, spec.dtypes(args));
-  if (spec.refuses_empty.empty()) return plan;
-  for (int d : plan.dims) {
-    if (self.sizes[d] == Expr(0)) {
-      return InvalidArgument(spec.refuses_empty, "(): Expected reduction dim ", d,
-                             " to have non-zero size.");
-    }
-  }
   return plan;
+}
+
+// `is_empty`: whether a size is 0.
+absl::Status RefuseEmpty(const ReductionSpec& spec, const Plan& plan, const TensorType& self,
+                         const std::function<bool(const Expr&)>& is_empty) {
+  if (spec.refuses_empty.empty()) return absl::OkStatus();
+  for (int d : plan.dims) {
+    if (!is_empty(self.sizes[d])) continue;
+    return InvalidArgument(spec.refuses_empty, "(): Expected reduction dim ", d,
+                           " to have non-zero size.");
+  }
+  return absl::OkStatus();
 }
 
 DType ResultDType(const Plan& plan, const ReductionPart& part) {
@@ -59,6 +66,9 @@ absl::StatusOr<std::vector<ValueType>> Infer(const ReductionSpec& spec, const In
   absl::StatusOr<Plan> plan = PlanOf(spec, c.args);
   if (!plan.ok()) return Annotate(plan.status(), c.args.schema().name);
   const TensorType& self = c.args.Type(0);
+  LATHE_RETURN_IF_ERROR(RefuseEmpty(spec, *plan, self, [&](const Expr& size) {
+    return symbolic::IsRefused(c.shapes, symbolic::Eq(size, 0));
+  }));
   std::vector<ValueType> results;
   for (const ReductionPart& part : spec.parts) {
     results.push_back(ContiguousType(ResultDType(*plan, part),
@@ -286,7 +296,10 @@ absl::StatusOr<std::vector<HostValue>> Evaluate(const ReductionSpec& spec,
   Graph graph("call", std::make_shared<ExprContext>());
   LATHE_ASSIGN_OR_RETURN(std::vector<Argument> arguments,
                          ToGraphArguments(c.args.schema(), c.args, graph, nullptr));
-  LATHE_ASSIGN_OR_RETURN(Plan plan, PlanOf(spec, OpArgs(c.args.schema(), arguments)));
+  const OpArgs args(c.args.schema(), arguments);
+  LATHE_ASSIGN_OR_RETURN(Plan plan, PlanOf(spec, args));
+  LATHE_RETURN_IF_ERROR(
+      RefuseEmpty(spec, plan, args.Type(0), [](const Expr& size) { return size == Expr(0); }));
   std::vector<HostValue> results;
   for (size_t k = 0; k < spec.parts.size(); ++k) {
     LATHE_ASSIGN_OR_RETURN(

@@ -9,6 +9,7 @@
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/resample/resample_rows.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -175,7 +176,7 @@ OpRow SampleRow(int spatial) {
     const TensorType &input = c.args.Type(0), &grid = c.args.Type(1);
     if (input.rank() != spatial + 2 || grid.rank() != spatial + 2 || input.dtype != grid.dtype ||
         !IsFloat(input.dtype) ||
-        !c.shapes.TrueOrDefault(symbolic::Eq(grid.sizes.back(), spatial), true, c.asker)) {
+        !symbolic::IsAccepted(c.shapes, symbolic::Eq(grid.sizes.back(), spatial), c.asker)) {
       return InvalidArgument(c.args.schema().name,
                              ": expected input and grid of one float dtype "
                              "and ",

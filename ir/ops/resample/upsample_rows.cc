@@ -12,6 +12,7 @@
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/dense_strides.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -54,8 +55,8 @@ Types InferUpsample(const InferContext& c, const Form& form) {
                            " numbers, got ", wanted.size());
   }
   for (int d = 0; d < form.spatial; ++d) {
-    if (c.shapes.IsKnownTrue(symbolic::Le(wanted[d], 0)) ||
-        c.shapes.IsKnownTrue(symbolic::Le(self.sizes[d + 2], 0))) {
+    if (symbolic::IsRefused(c.shapes, symbolic::Le(wanted[d], 0)) ||
+        symbolic::IsRefused(c.shapes, symbolic::Le(self.sizes[d + 2], 0))) {
       return InvalidArgument(c.args.schema().name,
                              ": input and output sizes should be greater "
                              "than 0, but got ",

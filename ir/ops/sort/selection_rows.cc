@@ -11,6 +11,7 @@
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/sort/lines.h"
 #include "ir/ops/view/compose.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -57,7 +58,7 @@ absl::StatusOr<std::vector<ValueType>> InferKthValue(const InferContext& c) {
   LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, self.rank()));
   std::vector<Expr> sizes = self.sizes;
   const Expr size = sizes.empty() ? Expr(1) : sizes[dim], k = c.args.Int(1);
-  if (c.shapes.IsKnownTrue(symbolic::Or(symbolic::Lt(k, 1), symbolic::Gt(k, size)))) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Or(symbolic::Lt(k, 1), symbolic::Gt(k, size)))) {
     return OutOfRange("kthvalue(): selected number k out of range for dimension ", dim);
   }
   if (!sizes.empty()) {

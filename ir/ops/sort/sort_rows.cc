@@ -8,6 +8,7 @@
 #include "ir/ops/families.h"
 #include "ir/ops/sort/lines.h"
 #include "ir/ops/sort/selection_rows.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -113,8 +114,8 @@ Types InferTopK(const InferContext& c) {
   TensorType values = c.args.Type(0);
   const Expr k = c.args.Int(1);
   if (values.rank() > 0) {
-    if (c.shapes.IsKnownTrue(symbolic::Gt(k, values.sizes[dim])) ||
-        c.shapes.IsKnownTrue(symbolic::Lt(k, 0))) {
+    if (symbolic::IsRefused(c.shapes, symbolic::Gt(k, values.sizes[dim])) ||
+        symbolic::IsRefused(c.shapes, symbolic::Lt(k, 0))) {
       return OutOfRange("topk: selected index k out of range: k is ", symbolic::ToString(k),
                         ", dimension ", dim, " of ", ToString(values), " has ",
                         symbolic::ToString(values.sizes[dim]));

@@ -7,6 +7,8 @@
 #include "ir/ops/builder.h"
 #include "ir/ops/view/size_math.h"
 #include "ir/ops/view/view_rows.h"
+#include "symbolic/assumed.h"
+#include "symbolic/evaluate.h"
 
 namespace lathe {
 namespace {
@@ -52,8 +54,9 @@ Types ExpandTo(const InferContext& c, std::vector<Expr> sizes) {
                                ". Tensor sizes: ", ToString(self.sizes));
       } else if (IsOne(have, c)) {
         stride = 0;
+      } else {
+        symbolic::Assume(c.shapes, symbolic::Eq(sizes[d], have));
       }
-      // Otherwise the program states that the sizes are equal.
     }
     strides[d] = stride;
   }
@@ -102,6 +105,13 @@ Types InferUnsqueeze(const InferContext& c) {
   return One(std::move(type));
 }
 
+bool IsDataDependent(const Expr& size) {
+  const std::vector<Expr> symbols = symbolic::FreeSymbols(size);
+  return std::any_of(symbols.begin(), symbols.end(), [](const Expr& s) {
+    return s.symbol_kind() == symbolic::SymbolKind::kUnbacked;
+  });
+}
+
 // Which dimensions a squeeze drops: those of `dims` (all when absent) that are 1.
 absl::StatusOr<std::vector<bool>> Squeezed(const InferContext& c) {
   const TensorType& self = c.args.Type(0);
@@ -123,7 +133,14 @@ absl::StatusOr<std::vector<bool>> Squeezed(const InferContext& c) {
       candidate[dim] = true;
     }
   }
-  for (int d = 0; d < self.rank(); ++d) candidate[d] = candidate[d] && IsOne(self.sizes[d], c);
+  for (int d = 0; d < self.rank(); ++d) {
+    const bool asked = candidate[d];
+    candidate[d] = asked && IsOne(self.sizes[d], c);
+    // A size that only running can tell stays, whatever it is.
+    if (asked && !candidate[d] && !IsDataDependent(self.sizes[d])) {
+      symbolic::Assume(c.shapes, symbolic::Ne(self.sizes[d], 1));
+    }
+  }
   return candidate;
 }
 

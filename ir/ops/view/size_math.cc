@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "dtypes/base/status.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -65,7 +66,7 @@ absl::StatusOr<std::vector<Expr>> CompleteSizes(absl::Span<const Expr> sizes,
       unknown = static_cast<int>(d);
       continue;
     }
-    if (c.shapes.IsKnownTrue(symbolic::Lt(wanted[d], 0))) {
+    if (symbolic::IsRefused(c.shapes, symbolic::Lt(wanted[d], 0))) {
       return InvalidArgument("invalid shape dimension ", symbolic::ToString(wanted[d]));
     }
     known.push_back(wanted[d]);
@@ -87,7 +88,7 @@ absl::StatusOr<std::vector<Expr>> CompleteSizes(absl::Span<const Expr> sizes,
   Expr product = symbolic::Product(wanted);
   if (total == product || c.shapes.IsKnownEqual(total, product)) return wanted;
   // What a recorded program states without our being able to prove it is taken as it stands.
-  if (!c.shapes.TrueOrDefault(symbolic::Eq(total, product), true, c.asker)) return invalid();
+  if (!symbolic::IsAccepted(c.shapes, symbolic::Eq(total, product), c.asker)) return invalid();
   return wanted;
 }
 

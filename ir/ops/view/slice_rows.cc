@@ -7,6 +7,7 @@
 #include "ir/ops/builder.h"
 #include "ir/ops/view/size_math.h"
 #include "ir/ops/view/view_rows.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -30,7 +31,7 @@ absl::StatusOr<Slice> SliceOfSlice(const OpArgs& args, const ShapeEnv& shapes) {
   LATHE_ASSIGN_OR_RETURN(int64_t wanted, args.ConstantInt(1));
   LATHE_ASSIGN_OR_RETURN(slice.dim, WrapDim(wanted, self.rank()));
   slice.step = args.Int(4);
-  if (shapes.IsKnownTrue(symbolic::Le(slice.step, 0))) {
+  if (symbolic::IsRefused(shapes, symbolic::Le(slice.step, 0))) {
     return InvalidArgument("slice step must be positive");
   }
   SliceBounds bounds = BoundsOfSlice(self.sizes[slice.dim], args.OptionalInt(2),
@@ -48,12 +49,12 @@ absl::StatusOr<Slice> SliceOfNarrow(const OpArgs& args, const ShapeEnv& shapes) 
   LATHE_ASSIGN_OR_RETURN(slice.dim, WrapDim(wanted, self.rank()));
   const Expr& size = self.sizes[slice.dim];
   slice.length = args.Int(3);
-  if (shapes.IsKnownTrue(symbolic::Lt(slice.length, 0))) {
+  if (symbolic::IsRefused(shapes, symbolic::Lt(slice.length, 0))) {
     return InvalidArgument("narrow(): length must be non-negative.");
   }
   slice.start = WrapIndex(args.Int(2), size, shapes);
-  if (shapes.IsKnownTrue(symbolic::Or(symbolic::Lt(slice.start, 0),
-                                      symbolic::Gt(slice.start + slice.length, size)))) {
+  if (symbolic::IsRefused(shapes, symbolic::Or(symbolic::Lt(slice.start, 0),
+                                               symbolic::Gt(slice.start + slice.length, size)))) {
     return InvalidArgument("narrow: start (", symbolic::ToString(args.Int(2)), ") + length (",
                            symbolic::ToString(slice.length), ") exceeds dimension size (",
                            symbolic::ToString(size), ").");
@@ -114,7 +115,8 @@ absl::StatusOr<Selection> SelectionOf(const OpArgs& args, const ShapeEnv& shapes
   LATHE_ASSIGN_OR_RETURN(selection.dim, WrapDim(wanted, self.rank()));
   const Expr& size = self.sizes[selection.dim];
   Expr index = args.Int(2);
-  if (shapes.IsKnownTrue(symbolic::Or(symbolic::Lt(index, -size), symbolic::Ge(index, size)))) {
+  if (symbolic::IsRefused(shapes,
+                          symbolic::Or(symbolic::Lt(index, -size), symbolic::Ge(index, size)))) {
     return OutOfRange("select(): index ", symbolic::ToString(index),
                       " out of range for tensor of size ", ToString(self.sizes), " at dimension ",
                       selection.dim);

@@ -7,6 +7,7 @@
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/view/size_math.h"
 #include "ir/ops/view/view_rows.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -86,7 +87,7 @@ absl::StatusOr<Cut> CutOfSplitSizes(const OpArgs& args, ShapeEnv& shapes) {
     start = start + length;
   }
   const Expr& size = args.Type(0).sizes[cut.dim];
-  if (!shapes.TrueOrDefault(symbolic::Eq(start, size), true, {})) {
+  if (!symbolic::IsAccepted(shapes, symbolic::Eq(start, size), {})) {
     return InvalidArgument("split_with_sizes expects split_sizes to sum exactly to ",
                            symbolic::ToString(size), " (input tensor's size at dimension ", cut.dim,
                            "), but got split_sizes=", ToString(args.Ints(1)));

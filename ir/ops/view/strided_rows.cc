@@ -8,6 +8,7 @@
 #include "ir/ops/view/size_math.h"
 #include "ir/ops/view/storage_index.h"
 #include "ir/ops/view/view_rows.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -25,11 +26,11 @@ Types InferAsStrided(const InferContext& c) {
                            ") and shape (", type.sizes.size(), ")");
   }
   for (const Expr& stride : type.strides) {
-    if (c.shapes.IsKnownTrue(symbolic::Lt(stride, 0))) {
+    if (symbolic::IsRefused(c.shapes, symbolic::Lt(stride, 0))) {
       return InvalidArgument("as_strided: negative strides are not supported");
     }
   }
-  if (c.shapes.IsKnownTrue(symbolic::Lt(type.offset, 0))) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Lt(type.offset, 0))) {
     return InvalidArgument("as_strided: the storage offset is negative");
   }
   return One(std::move(type));
@@ -105,11 +106,11 @@ Types InferUnfold(const InferContext& c) {
   LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(wanted, type.rank()));
   Expr size = c.args.Int(2), step = c.args.Int(3);
   Expr most = type.rank() == 0 ? Expr(1) : type.sizes[dim];
-  if (c.shapes.IsKnownTrue(symbolic::Gt(size, most))) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Gt(size, most))) {
     return InvalidArgument("maximum size for tensor at dimension ", dim, " is ",
                            symbolic::ToString(most), " but size is ", symbolic::ToString(size));
   }
-  if (c.shapes.IsKnownTrue(symbolic::Le(step, 0))) {
+  if (symbolic::IsRefused(c.shapes, symbolic::Le(step, 0))) {
     return InvalidArgument("step is ", symbolic::ToString(step), " but must be > 0");
   }
   Expr stride = type.rank() == 0 ? Expr(1) : type.strides[dim];

@@ -1,9 +1,13 @@
 #include "ir/ops/host_call.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/registry.h"
+#include "ir/ops/written_targets.h"
+#include "runtime/tensor/available_memory.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
@@ -39,15 +43,50 @@ void ForgetSymbols(ValueType& type) {
   type.tensor().offset = NumberOrUnknown(type.tensor().offset);
 }
 
-// Evaluations allocate their results without asking.
-absl::Status CheckFitsMemory(const ValueType& type) {
-  if (!type.is_tensor()) return absl::OkStatus();
-  double bytes = BitWidth(type.tensor().dtype) / 8.0;
-  for (const Expr& size : type.tensor().sizes) {
-    bytes *= static_cast<double>(size.AsInt().value_or(1));
+// Evaluations allocate their results without asking, and look at their operands element by element
+// with lists of places.
+absl::Status CheckFitsMemory(const OpRow& row, absl::Span<const ValueType> results,
+                             const HostArgs& args) {
+  if (row.is_view()) return absl::OkStatus();
+  const auto check = [](absl::string_view what, const ValueType& type,
+                        int64_t bits) -> absl::Status {
+    if (!type.is_tensor()) return absl::OkStatus();
+    double bytes = static_cast<double>(bits) / 8;
+    for (const Expr& size : type.tensor().sizes) {
+      bytes *= static_cast<double>(size.AsInt().value_or(1));
+    }
+    if (bytes < 0x1p62 && FitsMemory(static_cast<int64_t>(bytes))) return absl::OkStatus();
+    return OutOfMemory(absl::StrCat(what, " ", ToString(type)),
+                       static_cast<int64_t>(std::min(bytes, 0x1p62)));
+  };
+  for (const ValueType& type : results) {
+    if (type.is_tensor()) {
+      LATHE_RETURN_IF_ERROR(check("a result", type, BitWidth(type.tensor().dtype)));
+    }
   }
-  if (bytes <= 0x1p40) return absl::OkStatus();
-  return ResourceExhausted("no memory for ", ToString(type));
+  // What a tensor's storage does not hold (it is expanded) would have to be held as places.
+  for (int i = 0; i < args.size(); ++i) {
+    const HostValue& value = args.value(i);
+    if (!value.is_tensor() || !value.tensor().is_defined()) continue;
+    if (value.tensor().is_contiguous()) continue;
+    LATHE_RETURN_IF_ERROR(check("reading", TypeOf(value), 64));
+  }
+  return absl::OkStatus();
+}
+
+// Several elements at one place have no defined value after a write, unless all get the same.
+absl::Status CheckTargets(const OpRow& row, const HostArgs& args) {
+  if (WritesOneValue(row.parsed.name)) return absl::OkStatus();
+  for (int i = 0; i < args.size(); ++i) {
+    if (!row.parsed.arguments[i].is_written || !args.value(i).is_tensor()) continue;
+    const Tensor& target = args.value(i).tensor();
+    for (int d = 0; target.is_defined() && d < target.rank(); ++d) {
+      if (target.strides()[d] != 0 || target.sizes()[d] < 2 || target.numel() == 0) continue;
+      return InvalidArgument(row.parsed.name, ": ", kOverlappingTarget, " (", TypeString(target),
+                             ")");
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -92,10 +131,9 @@ absl::StatusOr<std::vector<HostValue>> EvaluateCall(const OpRow& row, const Host
   if (!row.evaluate) return Unimplemented(row.parsed.name, ": has no reference meaning");
   OpArgs op_args(row.parsed, arguments);
   LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types, row.infer({op_args, shapes, {}}));
-  for (ValueType& type : types) {
-    ForgetSymbols(type);
-    LATHE_RETURN_IF_ERROR(CheckFitsMemory(type));
-  }
+  for (ValueType& type : types) ForgetSymbols(type);
+  LATHE_RETURN_IF_ERROR(CheckFitsMemory(row, types, args));
+  LATHE_RETURN_IF_ERROR(CheckTargets(row, args));
   return row.evaluate({args, types, run_graph});
 }
 

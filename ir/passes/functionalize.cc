@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/written_targets.h"
 #include "ir/passes/graph_edit.h"
 #include "ir/passes/storage_tracker.h"
 
@@ -141,18 +142,19 @@ class Functionalizer {
     return false;
   }
 
-  // Several elements at one place have no defined value after a write.
+  // Several elements at one place have no defined value after a write, unless all get the same.
   absl::Status CheckTarget(const Node& node, Value* target) {
     if (!target->type.is_tensor()) {
       return InvalidArgument(node.op, ": %", target->name, " is no tensor to write to");
     }
+    if (WritesOneValue(node.op)) return absl::OkStatus();
     const TensorType& type = target->type.tensor();
+    if (NumElements(type) == 0) return absl::OkStatus();
     for (int d = 0; d < type.rank(); ++d) {
       if (!(type.strides[d] == Expr(0))) continue;
       if (shapes_.IsKnownTrue(symbolic::Le(type.sizes[d], 1))) continue;
-      return InvalidArgument(node.op, ": %", target->name, ": ", ToString(type),
-                             " has several elements at one place (it is expanded), so it cannot "
-                             "be written in place; clone it first");
+      return InvalidArgument(node.op, ": ", kOverlappingTarget, " (%", target->name, ": ",
+                             ToString(type), ")");
     }
     return absl::OkStatus();
   }

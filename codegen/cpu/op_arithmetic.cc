@@ -158,9 +158,11 @@ absl::Status OpEmitter::Arithmetic(int id, const Scope& scope) {
 
 absl::StatusOr<std::string> OpEmitter::ArithmeticText(const LoopOp& o, DType dtype) {
   const bool is_float = IsFloat(dtype);
-  const std::string a = Operand(o, 0);
+  const bool shows = is_float && (o.kind == OpKind::kSignBit || o.kind == OpKind::kCopySign);
+  const auto operand = [&](size_t k) { return shows ? Shown(o, k) : Operand(o, k); };
+  const std::string a = operand(0);
   std::string all = a;
-  for (size_t k = 1; k < o.operands.size(); ++k) absl::StrAppend(&all, ", ", Operand(o, k));
+  for (size_t k = 1; k < o.operands.size(); ++k) absl::StrAppend(&all, ", ", operand(k));
   if (const absl::string_view name = VectorMathName(o.kind, dtype); !name.empty()) {
     parts_.vector_math = true;
     return absl::StrCat("vm::", name, "(", Tag(dtype), ", ", all, ")");

@@ -1,11 +1,13 @@
 #include "codegen/cpu/op_emitter.h"
 
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/computed_nan.h"
 
 namespace lathe::cpu {
 namespace {
@@ -103,13 +105,23 @@ OpEmitter::OpEmitter(const KernelSpec& spec, const SpecStage& stage, const Stage
       parts_(parts),
       out_(out),
       hints_(hints),
-      mask_bytes_(stage.body.ops.size(), 0) {}
+      mask_bytes_(stage.body.ops.size(), 0),
+      computed_nans_(MayBeComputedNan(stage.body.ops)) {}
 
 void OpEmitter::Line(absl::string_view text) {
   absl::StrAppend(&out_, std::string(indent, ' '), text, "\n");
 }
 
 std::string OpEmitter::V(int id) const { return absl::StrCat("v", id); }
+
+std::string OpEmitter::Shown(const LoopOp& o, size_t k) {
+  const int id = o.operands[k];
+  const DType dtype = op(id).dtype;
+  if (!computed_nans_[id] || !ShowsBits(o, k, dtype)) return Bytes(id);
+  return absl::StrCat("hn::IfThenElse(hn::IsNaN(", V(id), "), hn::Set(", Tag(dtype), ", ",
+                      FloatLiteral(std::numeric_limits<double>::quiet_NaN(), dtype), "), ", V(id),
+                      ")");
+}
 
 std::string OpEmitter::Tag(DType dtype) {
   const std::string name(TagName(dtype));
@@ -385,7 +397,7 @@ absl::Status OpEmitter::Write(int id, const std::string& pointer, DType dtype, c
   const std::string tag = Tag(dtype);
   parts_.sub_byte |= IsSubByte(dtype);
   parts_.small_floats |= adds && IsSmallFloat(dtype);
-  std::string value = Bytes(o.operands[0]);
+  std::string value = Shown(o, 0);
   if (at.kind == Address::kContiguous && !adds && !IsSubByte(dtype)) {
     const bool streams = hints_ != nullptr && o.kind == OpKind::kStore &&
                          !hints_->stream_bytes[o.buffer].empty() && scope.vector_axis >= 0;
@@ -527,7 +539,9 @@ absl::Status OpEmitter::Cast(int id, const Scope& scope) {
     return Define(id, absl::StrCat("hn::IfThenElseZero(", MaskAs(o.operands[0], bytes),
                                    ", hn::Set(", Tag(o.dtype), ", ", one, "))"));
   }
-  LATHE_ASSIGN_OR_RETURN(std::string text, CastText(Operand(o, 0), from, o.dtype));
+  LATHE_ASSIGN_OR_RETURN(
+      std::string text,
+      CastText(ShowsBits(o, 0, from) ? Shown(o, 0) : Operand(o, 0), from, o.dtype));
   const int mask_bytes = !IsBool(o.dtype) ? 0 : IsSmallFloat(from) ? 4 : LaneBytes(from);
   return Define(id, text, mask_bytes);
 }
@@ -540,7 +554,7 @@ absl::Status OpEmitter::BitCast(int id) {
         id, absl::StrCat("hn::MaskFromBytes(hn::BitCast(", tag, ", ", Bytes(o.operands[0]), "))"),
         1);
   }
-  std::string text = absl::StrCat("hn::BitCast(", Tag(o.dtype), ", ", Bytes(o.operands[0]), ")");
+  std::string text = absl::StrCat("hn::BitCast(", Tag(o.dtype), ", ", Shown(o, 0), ")");
   if (IsSubByte(o.dtype)) {
     parts_.sub_byte = true;
     text = absl::StrCat("hn::WrapLanes<", BitWidth(o.dtype), ", ",

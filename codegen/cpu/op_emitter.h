@@ -70,6 +70,8 @@ class OpEmitter {
   std::string V(int id) const;
   std::string Operand(const LoopOp& o, size_t k) const { return V(o.operands[k]); }
   std::string Tag(DType dtype);
+  // Operand k, with the NaN that all tiers agree on where its bits show (computed_nan.h).
+  std::string Shown(const LoopOp& o, size_t k);
   std::string MaskAs(int id, int bytes) const;
   int MaskBytes(int id) const { return mask_bytes_[id]; }
 
@@ -113,6 +115,7 @@ class OpEmitter {
   const MemoryHints* hints_;
   std::set<std::string> tags_;
   std::vector<int> mask_bytes_;  // of bool values
+  std::vector<bool> computed_nans_;
 };
 
 }  // namespace lathe::cpu

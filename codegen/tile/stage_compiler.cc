@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "codegen/tile/nan_kernels.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
 #include "dtypes/convert_steps.h"
+#include "ir/loops/computed_nan.h"
 #include "ir/loops/stage_phases.h"
 #include "runtime/abi/kernel.h"
 
@@ -24,6 +26,7 @@ struct Mode {
   std::vector<Operand> values;  // by operation
   absl::flat_hash_map<Expr, Operand> expressions;
   absl::flat_hash_map<int, Operand> stored_locals;
+  absl::flat_hash_map<Operand, Operand> canonical;  // with the NaN that is stored
 
   bool IsTiled(int axis) const { return axis == row_axis || axis == col_axis; }
 };
@@ -53,6 +56,7 @@ class StageCompiler {
 
   absl::StatusOr<StageProgram> Compile() {
     FindSymbolsAndOrder();
+    computed_nans_ = MayBeComputedNan(ops_);
     phases_ = StagePhases(kernel_.spec, stage_);
     mode_ = &element_;
     for (size_t i = 0; i < ops_.size(); ++i) {
@@ -400,6 +404,20 @@ class StageCompiler {
 
   DType OperandDType(const LoopOp& op, size_t k) const { return ops_[op.operands[k]].dtype; }
 
+  // Operand `k` with the NaN that both tiers agree on, where its bits show.
+  absl::StatusOr<Operand> Shown(const LoopOp& op, size_t k) {
+    const int id = op.operands[k];
+    LATHE_ASSIGN_OR_RETURN(const Operand operand, Value(id));
+    if (!computed_nans_[id] || !ShowsBits(op, k, ops_[id].dtype)) return operand;
+    const auto [known, is_new] = mode_->canonical.try_emplace(operand, kNoOperand);
+    if (is_new) {
+      const Operand made = Compute(CanonicalNan(ops_[id].dtype), BytesOf(ops_[id].dtype), operand);
+      mode_->canonical[operand] = made;
+      return made;
+    }
+    return known->second;
+  }
+
   absl::StatusOr<Operand> Mask(const LoopOp& op) {
     if (op.mask == kNoValue) return kNoOperand;
     return Value(op.mask);
@@ -419,14 +437,14 @@ class StageCompiler {
       case OpKind::kIndirect:
         return Indirect(op);
       case OpKind::kCast: {
-        LATHE_ASSIGN_OR_RETURN(const Operand a, Value(op.operands[0]));
+        LATHE_ASSIGN_OR_RETURN(const Operand a, Shown(op, 0));
         return Cast(a, OperandDType(op, 0), op.dtype);
       }
       case OpKind::kBitCast: {
         if (IsSubByte(op.dtype) && op.dtype != OperandDType(op, 0)) {
           return Unimplemented("tile tier: bitcast of sub-byte integers");
         }
-        return Value(op.operands[0]);
+        return Shown(op, 0);
       }
       case OpKind::kReduce:
         return Internal("tile tier: a reduction used before it ends");
@@ -439,7 +457,7 @@ class StageCompiler {
     const DType dtype = OperandDType(op, op.kind == OpKind::kWhere ? 1 : 0);
     Operand args[3] = {kNoOperand, kNoOperand, kNoOperand};
     for (size_t k = 0; k < op.operands.size(); ++k) {
-      LATHE_ASSIGN_OR_RETURN(args[k], Value(op.operands[k]));
+      LATHE_ASSIGN_OR_RETURN(args[k], Shown(op, k));
     }
     if (IsIntegerDivision(op.kind, dtype)) return Division(op, dtype, args[0], args[1]);
     const bool is_rounding = op.kind == OpKind::kFloor || op.kind == OpKind::kCeil ||
@@ -611,7 +629,7 @@ class StageCompiler {
 
   absl::Status Store(const LoopOp& op) {
     LATHE_ASSIGN_OR_RETURN(Place place, PlaceOf(kernel_.splitter.Split(op.index)));
-    LATHE_ASSIGN_OR_RETURN(const Operand value, Value(op.operands[0]));
+    LATHE_ASSIGN_OR_RETURN(const Operand value, Shown(op, 0));
     LATHE_ASSIGN_OR_RETURN(const Operand mask, Mask(op));
     place.access.memory = static_cast<int16_t>(op.buffer);
     if (ordered_) place.inputs.level = deepest();
@@ -743,6 +761,7 @@ class StageCompiler {
   absl::flat_hash_map<int, int> level_of_axis_;
   absl::flat_hash_map<Expr, int> indirect_;
   std::vector<bool> stored_buffers_;
+  std::vector<bool> computed_nans_;  // by operation
   bool ordered_ = false;
   std::vector<std::vector<Instruction>> deferred_;  // stores, by level
 };

@@ -5,104 +5,157 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "ir/loops/affine_index.h"
+#include "codegen/plan/index_bounds.h"
+#include "codegen/plan/mask_bounds.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
 namespace {
 
+using Replacements = absl::flat_hash_map<Expr, Expr>;
+
+// s1 -> s0 for s0 == s1.
+Replacements EqualSymbols(const std::vector<Expr>& conditions, ExprContext& context) {
+  Replacements result;
+  for (const Expr& condition : conditions) {
+    const Expr e = symbolic::Substitute(condition, result, context);
+    if (e.kind() != symbolic::ExprKind::kEq) continue;
+    Expr a = e.operands()[0], b = e.operands()[1];
+    if (!b.is_symbol()) std::swap(a, b);
+    if (!b.is_symbol() || !(a.is_symbol() || a.is_const())) continue;
+    for (auto& [symbol, to] : result) to = symbolic::Substitute(to, {{b, a}}, context);
+    result.emplace(b, a);
+  }
+  return result;
+}
+
 class Bounds {
  public:
-  Bounds(const ScheduledKernel& kernel, const ShapeEnv& shapes)
-      : kernel_(kernel), shapes_(shapes), context_(shapes.context()) {
+  Bounds(const ScheduledKernel& kernel, const ShapeEnv& shapes, const std::vector<Expr>& assumed)
+      : kernel_(kernel),
+        shapes_(shapes),
+        context_(shapes.context()),
+        equal_(EqualSymbols(assumed, context_)) {
     for (size_t k = 0; k < kernel.symbols.size(); ++k) {
       sizes_[kernel.spec.symbols[k]] = kernel.symbols[k];
     }
-    for (const SpecAxis& axis : kernel.spec.axes) extents_.push_back(InProgram(axis.extent));
+    for (const SpecAxis& axis : kernel.spec.axes) {
+      const Expr extent = InProgram(axis.extent);
+      extents_.push_back(extent);
+      axes_.push_back({axis.symbol, 0, extent - 1});
+    }
   }
 
   std::vector<BoundsCondition> Run() {
     for (const SpecStage& stage : kernel_.spec.stages) {
+      std::vector<IndexVariable> variables = axes_;
       for (const LoopOp& op : stage.body.ops) {
-        if (op.kind == OpKind::kLoad && op.mask == kNoValue) CheckLoad(stage, op);
+        // An index from data is checked where it comes from.
+        if (op.kind == OpKind::kIndirect) {
+          variables.push_back({op.symbol, 0, InProgram(op.index) - 1});
+        } else if (op.kind == OpKind::kLoad || op.kind == OpKind::kStore) {
+          CheckAccess(stage, op, variables);
+        }
       }
     }
     return std::move(result_);
   }
 
  private:
-  struct Interval {
-    Expr lowest, highest;
-  };
-
   Expr InProgram(const Expr& e) const { return symbolic::Substitute(e, sizes_, context_); }
 
-  // nullopt when the index is not affine in the axes.
-  std::optional<Interval> IntervalOf(const Expr& index) const {
-    Interval interval{index, index};
-    for (size_t k = 0; k < extents_.size(); ++k) {
-      const Expr& axis = kernel_.spec.axes[k].symbol;
-      if (!UsesSymbol(index, axis)) continue;
-      const std::optional<Expr> step = AffineCoefficient(index, axis, context_);
-      if (!step.has_value()) return std::nullopt;
-      for (const SpecAxis& other : kernel_.spec.axes) {
-        if (UsesSymbol(*step, other.symbol)) return std::nullopt;
-      }
-      const bool up = shapes_.IsKnownTrue(symbolic::Ge(*step, 0));
-      if (!up && !shapes_.IsKnownTrue(symbolic::Le(*step, 0))) return std::nullopt;
-      const auto at = [&](const Expr& e, const Expr& value) {
-        return symbolic::Substitute(e, {{axis, value}}, context_);
-      };
-      interval.lowest = at(interval.lowest, up ? Expr(0) : extents_[k] - 1);
-      interval.highest = at(interval.highest, up ? extents_[k] - 1 : Expr(0));
-    }
-    return interval;
-  }
-
-  void CheckLoad(const SpecStage& stage, const LoopOp& op) {
+  void CheckAccess(const SpecStage& stage, const LoopOp& op,
+                   const std::vector<IndexVariable>& variables) {
     const Value* buffer = kernel_.buffers[op.buffer];
     if (!buffer->type.is_tensor()) return;
-    const std::optional<Interval> interval = IntervalOf(InProgram(op.index));
-    if (!interval.has_value()) return;
-    const TensorType& type = buffer->type.tensor();
-    Expr last = 0;
-    for (int d = 0; d < type.rank(); ++d) {
-      last = last + (type.sizes[d] - 1) * type.strides[d];
+    const Expr index = InProgram(op.index), last = LastElement(buffer->type.tensor());
+    const std::optional<IndexInterval> whole = IntervalOf(index, variables, shapes_);
+    if (whole.has_value() && IsInside(*whole, last)) return;
+    Expr never = symbolic::Eq(Runs(stage), 0);
+    // An index that no rule bounds is left alone.
+    if (op.mask == kNoValue) {
+      if (whole.has_value()) RequireInside(buffer, never, *whole, *whole, last);
+      return;
     }
-    Expr runs = 1;
+    const MaskedIndex masked = ApplyMask(stage.body, op.mask, index, variables, shapes_,
+                                         [this](const Expr& e) { return InProgram(e); });
+    const std::optional<IndexInterval> part = IntervalOf(masked.index, masked.variables, shapes_);
+    // A mask that says more than is understood here checks itself.
+    if (!part.has_value() || !masked.is_understood) return;
+    // Of constant sizes the type rules know all; here a mask may say more than its intervals.
+    const bool is_constant = symbolic::FreeSymbols(part->greatest).empty() &&
+                             symbolic::FreeSymbols(part->least).empty() &&
+                             symbolic::FreeSymbols(last).empty();
+    if (is_constant) return;
+    for (const Expr& empty : masked.empty) never = symbolic::Or(never, empty);
+    RequireInside(buffer, never, whole.value_or(*part), *part, last);
+  }
+
+  // Neither interval is too narrow: each end may be taken from either.
+  void RequireInside(const Value* buffer, const Expr& never, const IndexInterval& a,
+                     const IndexInterval& b, const Expr& last) {
+    const auto below = [&](const IndexInterval& i) { return symbolic::Le(i.greatest, last); };
+    const auto above = [&](const IndexInterval& i) { return symbolic::Ge(i.least, 0); };
+    Require(buffer, never, below(a), below(b));
+    Require(buffer, never, above(a), above(b));
+  }
+
+  static Expr LastElement(const TensorType& type) {
+    std::vector<Expr> terms;
+    for (int d = 0; d < type.rank(); ++d) {
+      terms.push_back((type.sizes[d] - 1) * type.strides[d]);
+    }
+    return symbolic::Sum(terms);
+  }
+
+  bool IsInside(const IndexInterval& interval, const Expr& last) const {
+    return shapes_.IsKnownTrue(symbolic::Le(interval.greatest, last)) &&
+           shapes_.IsKnownTrue(symbolic::Ge(interval.least, 0));
+  }
+
+  // How often the stage's body runs.
+  Expr Runs(const SpecStage& stage) const {
+    std::vector<Expr> runs;
     for (size_t k = 0; k < extents_.size(); ++k) {
       const int axis = static_cast<int>(k);
       const auto among = [axis](const std::vector<int>& axes) {
         return std::find(axes.begin(), axes.end(), axis) != axes.end();
       };
-      if (among(kernel_.spec.outer) || among(stage.axes)) runs = runs * extents_[k];
+      if (among(kernel_.spec.outer) || among(stage.axes)) runs.push_back(extents_[k]);
     }
-    Require(buffer, runs, symbolic::Le(interval->highest, last));
-    Require(buffer, runs, symbolic::Ge(interval->lowest, 0));
+    return symbolic::Product(runs);
   }
 
-  // A loop that never runs reads nothing.
-  void Require(const Value* buffer, const Expr& runs, const Expr& condition) {
-    if (shapes_.IsKnownTrue(condition)) return;
-    const Expr whole = symbolic::Or(symbolic::Eq(runs, 0), condition);
+  // A loop that never runs touches nothing.
+  void Require(const Value* buffer, const Expr& never, const Expr& one, const Expr& other) {
+    if (shapes_.IsKnownTrue(one) || shapes_.IsKnownTrue(other)) return;
+    const Expr condition = one == other ? one : symbolic::Or(one, other);
+    const Expr whole = symbolic::Or(never, condition);
     for (const BoundsCondition& known : result_) {
       if (known.condition == whole) return;
     }
-    if (!shapes_.IsKnownTrue(whole)) result_.push_back({buffer, whole});
+    if (IsImplied(condition) || IsImplied(whole)) return;
+    result_.push_back({buffer, whole});
+  }
+
+  bool IsImplied(const Expr& condition) const {
+    return shapes_.IsKnownTrue(symbolic::Substitute(condition, equal_, context_));
   }
 
   const ScheduledKernel& kernel_;
   const ShapeEnv& shapes_;
   ExprContext& context_;
-  absl::flat_hash_map<Expr, Expr> sizes_;
+  Replacements equal_, sizes_;
   std::vector<Expr> extents_;
+  std::vector<IndexVariable> axes_;
   std::vector<BoundsCondition> result_;
 };
 
 }  // namespace
 
-std::vector<BoundsCondition> UnprovedBounds(const ScheduledKernel& kernel, const ShapeEnv& shapes) {
-  return Bounds(kernel, shapes).Run();
+std::vector<BoundsCondition> UnprovedBounds(const ScheduledKernel& kernel, const ShapeEnv& shapes,
+                                            const std::vector<Expr>& assumed) {
+  return Bounds(kernel, shapes, assumed).Run();
 }
 
 }  // namespace lathe

@@ -1,9 +1,9 @@
 #ifndef LATHE_CODEGEN_PLAN_LOAD_BOUNDS_H_
 #define LATHE_CODEGEN_PLAN_LOAD_BOUNDS_H_
 
-// Does a kernel read only what its buffers hold? Type rules accept sizes that are not known to
+// Does a kernel touch only what its buffers hold? Type rules accept sizes that are not known to
 // differ (s0 + s1); what is not proved here becomes an assertion of the plan, so that a call with
-// sizes that do not fit is refused instead of reading past a buffer.
+// sizes that do not fit is refused instead of reading or writing past a buffer.
 
 #include <vector>
 
@@ -17,9 +17,10 @@ struct BoundsCondition {
   Expr condition;  // over the program's symbols
 };
 
-// Of unmasked loads whose index is affine in the axes. Masked ones check themselves, indexes from
-// data are checked by the kernel.
-std::vector<BoundsCondition> UnprovedBounds(const ScheduledKernel& kernel, const ShapeEnv& shapes);
+// `assumed`: conditions that the plan asserts anyway, so what follows from their equalities is left
+// out.
+std::vector<BoundsCondition> UnprovedBounds(const ScheduledKernel& kernel, const ShapeEnv& shapes,
+                                            const std::vector<Expr>& assumed = {});
 
 }  // namespace lathe
 

@@ -1,6 +1,7 @@
 #include "compiler.h"
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -96,6 +97,10 @@ absl::Status ResolveRest(Program* program, const OpRegistry& registry) {
 absl::StatusOr<std::string> ReadText(const std::string& path) {
   if (path == "-") {
     return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return InvalidArgument(path, " is a directory, not a program");
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) return NotFound("cannot read ", path);
@@ -254,13 +259,13 @@ void TraceCompilation(const Executable::Impl& impl) {
 }
 
 // ---- Kernels ----
-absl::Status CompileTiles(const EmittedPlan& emitted,
+absl::Status CompileTiles(const EmittedPlan& emitted, int largest_tile,
                           std::vector<std::shared_ptr<const Kernel>>* kernels) {
   absl::flat_hash_map<std::string, std::shared_ptr<const Kernel>> by_name;
   for (const KernelSpec& spec : emitted.kernels) {
     std::shared_ptr<const Kernel>& kernel = by_name[spec.name];
     if (kernel == nullptr) {
-      LATHE_ASSIGN_OR_RETURN(kernel, CompileTile(spec));
+      LATHE_ASSIGN_OR_RETURN(kernel, CompileTile(spec, largest_tile));
     }
     kernels->push_back(kernel);
   }
@@ -293,7 +298,7 @@ absl::Status MakeKernels(const EmittedPlan& emitted, const CompileOptions& optio
         options, report,
         absl::StrCat("the tile tier runs in place of native code: ", compiled.status().message())));
   }
-  return CompileTiles(emitted, kernels);
+  return CompileTiles(emitted, options.tile, kernels);
 }
 
 // Compiles natively beside the running program and swaps each kernel in. Without a compiler the
@@ -386,8 +391,9 @@ absl::StatusOr<std::string> Executable::Stage(absl::string_view stage) const {
   if (stage == "plan") return ToString(impl_->emitted.plan);
   if (stage == "memory") return MemoryText(*impl_);
   if (stage == "code") return CodeText(impl_->emitted);
-  return NotFound("no stage ", stage,
-                  "; there are import, decomposed, loops, schedule, code, plan, memory");
+  return NotFound(
+      "no stage ", stage,
+      "; there are import, decomposed, functional, loops, schedule, code, plan, memory");
 }
 
 absl::StatusOr<Program> LoadProgram(const std::string& path, const OpRegistry* registry) {

@@ -35,10 +35,13 @@ struct CompileOptions {
   int threads = 0;      // 0: DefaultThreadCount()
   bool strict = false;  // a fallback is an error
   bool fuse_epilogues = true;
-  // kEager: every operator rounds its result to its dtype, as eager does. kFast: f16 and bf16 values
-  // stay f32 inside a fused kernel.
+  // kEager: every operator rounds its result to its dtype, as eager does. kFast: f16 and bf16
+  // values stay f32 inside a fused kernel.
   enum class Numerics : uint8_t { kEager, kFast };
   Numerics numerics = Numerics::kEager;
+  // The tile tier's tiles have at most so many elements: a power of two from 64 to 1024. Results do
+  // not depend on it.
+  int tile = 1024;
   // Run from the Plan's serialised form, as a package would.
   bool through_serialized_plan = false;
   const OpRegistry* registry = nullptr;  // nullptr: the builtin one

@@ -19,8 +19,9 @@ namespace lathe::driver {
 namespace {
 
 constexpr char kUsage[] =
-    "CASES.jsonl TENSORS.safetensors [--filter REGEX] [--device cpu] "
-    "[--tier auto|tile|native|reference] [--threads N] [--strict] [--json]";
+    "CASES.jsonl TENSORS.safetensors [--filter REGEX] [--grad] "
+    "[--relayout transposed|sliced|expanded] [--tile N] [--device cpu] [--tier "
+    "auto|tile|native|reference] [--threads N] [--strict] [--json]";
 
 // Calls in one program: native code compiles in parallel units, and a failure is found by halving.
 constexpr size_t kBatch = 32;
@@ -93,11 +94,45 @@ void PrintSummary(const Counts& total, const std::map<std::string, Counts>& by_o
   printf("%s\n", text(total, {}).AddRaw("ops", ops.Text()).Text().c_str());
 }
 
+absl::StatusOr<int> TileFrom(const Arguments& arguments) {
+  LATHE_ASSIGN_OR_RETURN(const int64_t tile, arguments.Integer("tile", 1024, 64, 1024));
+  if ((tile & (tile - 1)) != 0) {
+    return InvalidArgument("--tile must be a power of two from 64 to 1024, not ", tile);
+  }
+  return static_cast<int>(tile);
+}
+
+absl::StatusOr<std::optional<Relayout>> RelayoutFrom(const Arguments& arguments) {
+  if (!arguments.Has("relayout")) return std::optional<Relayout>();
+  const std::string text = *arguments.Value("relayout");
+  const std::optional<Relayout> relayout = ParseRelayout(text);
+  if (relayout.has_value()) return relayout;
+  return InvalidArgument("--relayout must be transposed, sliced or expanded, not '", text, "'");
+}
+
+// No operator has a derivative yet.
+int WithoutDerivatives(const std::vector<RecordedCall>& calls, bool json) {
+  Counts total;
+  std::map<std::string, Counts> by_op;
+  for (const RecordedCall& call : calls) {
+    total.Add(Conformity::kUnsupported);
+    by_op[call.op].Add(Conformity::kUnsupported);
+  }
+  fprintf(stderr, "lathe: --grad: no operator has a derivative yet, so no gradient is checked\n");
+  PrintSummary(total, by_op, json);
+  return 0;
+}
+
 absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   LATHE_ASSIGN_OR_RETURN(Arguments arguments,
-                         Arguments::Parse(words, WithCompileFlags({{"filter", Option::kValue}})));
+                         Arguments::Parse(words, WithCompileFlags({{"filter", Option::kValue},
+                                                                   {"grad"},
+                                                                   {"relayout", Option::kValue},
+                                                                   {"tile", Option::kValue}})));
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(2, 2, absl::StrCat("lathe conform ", kUsage)));
   LATHE_ASSIGN_OR_RETURN(CompileOptions options, OptionsForOneCall(arguments));
+  LATHE_ASSIGN_OR_RETURN(options.tile, TileFrom(arguments));
+  LATHE_ASSIGN_OR_RETURN(std::optional<Relayout> relayout, RelayoutFrom(arguments));
   LATHE_ASSIGN_OR_RETURN(std::unique_ptr<Pattern> filter,
                          Pattern::Parse(arguments.Value("filter").value_or("")));
   LATHE_ASSIGN_OR_RETURN(auto cases, MappedFile::Open(arguments.positional()[0]));
@@ -109,6 +144,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
     if (filter->Matches(call.op)) chosen.push_back(std::move(call));
   }
   const bool json = arguments.Has("json");
+  if (arguments.Has("grad")) return WithoutDerivatives(chosen, json);
   Counts total;
   std::map<std::string, Counts> by_op;
   auto run = [&](const Program& program, const std::vector<HostValue>& inputs) {
@@ -117,7 +153,8 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   for (size_t begin = 0; begin < chosen.size(); begin += kBatch) {
     absl::Span<const RecordedCall> batch =
         absl::MakeConstSpan(chosen).subspan(begin, std::min(kBatch, chosen.size() - begin));
-    std::vector<ConformAnswer> answers = CheckByProgram(batch, OpRegistry::Builtin(), run);
+    std::vector<ConformAnswer> answers =
+        CheckByProgram(batch, OpRegistry::Builtin(), run, relayout);
     for (size_t k = 0; k < answers.size(); ++k) {
       total.Add(answers[k].conformity);
       by_op[batch[k].op].Add(answers[k].conformity);

@@ -67,14 +67,39 @@ expect 0 'graph @main\(' "" show $models/mlp.pt2
 expect 0 '^s31: size 0 of input 6, range \[1, 4096\], example 8$' "" \
   show $models/mlp.pt2 --stage shapes
 expect 0 '^2 aten.linear$' "" show $models/mlp.pt2 --stage ops
-expect 2 "" "no stage frob" show $models/mlp.pt2 --stage frob
+expect 2 "" "no stage 'frob'; there are import, ops, shapes, decomposed, functional, loops, schedule, code, plan, memory" \
+  show $models/mlp.pt2 --stage frob
 expect 0 'aten.relu' "" opt --passes=cse,dce "$tmp/relu.lathe"
 expect 2 "" "frob" opt --passes=frob "$tmp/relu.lathe"
+expect 2 "" "empty name" opt --passes= "$tmp/relu.lathe"
+expect 2 "" "empty name" opt --passes=cse,,dce "$tmp/relu.lathe"
+expect 2 "" "$tmp is a directory, not a program" run "$tmp"
+expect 0 '^lathe [0-9.]+, plans of version [0-9]+$' "" --version
 expect 0 "calls: median" "" bench "$tmp/relu.lathe" --calls 3 --tier tile
 
 expect 0 "^[1-9][0-9]* passed, 0 failed, 0 unsupported$" "" \
   conform $vectors/ops.jsonl $vectors/ops.safetensors --filter '^aten.tanh'
 expect 2 "" "filter" conform $vectors/ops.jsonl $vectors/ops.safetensors --filter '('
+for layout in transposed sliced expanded; do
+  expect 0 "[1-9][0-9]* passed, 0 failed, 0 unsupported" "" \
+    conform $vectors/ops.jsonl $vectors/ops.safetensors --filter '^aten.(tanh|sum|add)\.' --relayout $layout
+done
+expect 2 "" "relayout must be transposed" \
+  conform $vectors/ops.jsonl $vectors/ops.safetensors --relayout frob
+expect 0 "[1-9][0-9]* passed, 0 failed, 0 unsupported" "" \
+  conform $vectors/ops.jsonl $vectors/ops.safetensors --filter '^aten.(softmax|sum|tanh)\.' --tile 64
+expect 2 "" "power of two" conform $vectors/ops.jsonl $vectors/ops.safetensors --tile 100
+expect 0 "0 passed, 0 failed, [1-9][0-9]* unsupported" "no operator has a derivative yet" \
+  conform $vectors/ops.jsonl $vectors/ops.safetensors --filter '^aten.tanh' --grad
+
+# A failure inside a branch names the branch's node, not a step of the plan.
+cat >"$tmp/cond.lathe" <<'EOF'
+graph @f(%x: f32[s0], %i: i64[1], %p: bool[]) { %y = cond(%p, @then, @else, [%x, %i]) return %y }
+graph @then(%x: f32[s0], %i: i64[1]) { %picked = aten.index_select(%x, 0, %i) return %picked }
+graph @else(%x: f32[s0], %i: i64[1]) { %j = aten.mul.Scalar(%i, 0) %c = aten.index_select(%x, 0, %j) return %c }
+EOF
+expect 0 '^f32\[1\] \[1\.0\]$' "" run "$tmp/cond.lathe" -i x=3xf32=1 -i i=1xi64=2 -i p=bool=true
+expect 2 "" "at %picked" run "$tmp/cond.lathe" -i x=3xf32=1 -i i=1xi64=7 -i p=bool=true
 expect 0 "^true" "" prove $vectors/claims.txt
 echo '|- s0 < 3 => true' >"$tmp/claims"
 expect 1 "^unknown" "expected true" prove "$tmp/claims"

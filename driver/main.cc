@@ -9,9 +9,12 @@
 #include "driver/command.h"
 #include "driver/json_object.h"
 #include "dtypes/base/status.h"
+#include "runtime/abi/plan.h"
 
 namespace lathe::driver {
 namespace {
+
+constexpr char kVersion[] = "0.1";
 
 const Command* const kCommands[] = {&kRunCommand,   &kCheckCommand, &kConformCommand,
                                     &kShowCommand,  &kOptCommand,   &kReduceCommand,
@@ -24,6 +27,7 @@ std::string Help() {
                     "\n");
   }
   absl::StrAppend(&text,
+                  "lathe --version\n    Prints the version.\n"
                   "\nMODEL is a .pt2 archive or a .lathe text file; - is text on stdin.\n"
                   "Exit codes: 0 good, 1 a comparison failed, 2 bad usage or input, 3 a limit of "
                   "lathe, 4 a fault in lathe.\n");
@@ -52,6 +56,10 @@ int Main(const std::vector<std::string>& words) {
   }
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     fputs(Help().c_str(), stdout);
+    return 0;
+  }
+  if (words[0] == "--version") {
+    printf("lathe %s, plans of version %d\n", kVersion, Plan::kVersion);
     return 0;
   }
   for (const Command* command : kCommands) {

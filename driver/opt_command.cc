@@ -33,8 +33,14 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   if (arguments.Has("list")) return List();
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(1, 1, absl::StrCat("lathe opt ", kUsage)));
   std::vector<Pass> passes;
-  std::string names = arguments.Value("passes").value_or("");
-  for (absl::string_view name : absl::StrSplit(names, ',', absl::SkipEmpty())) {
+  std::vector<std::string> names;
+  if (arguments.Has("passes")) names = absl::StrSplit(*arguments.Value("passes"), ',');
+  for (const std::string& name : names) {
+    if (name.empty()) {
+      return InvalidArgument(
+          "--passes has an empty name: it is a list like decompose,cse "
+          "(lathe opt --list: the passes)");
+    }
     LATHE_ASSIGN_OR_RETURN(Pass pass, FindPass(name));
     passes.push_back(std::move(pass));
   }

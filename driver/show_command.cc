@@ -1,6 +1,8 @@
 // lathe show: a program at one stage of its way through the compiler.
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 
 #include "absl/strings/match.h"
@@ -16,6 +18,9 @@
 
 namespace lathe::driver {
 namespace {
+
+constexpr const char* kStages[] = {"import", "ops",      "shapes", "decomposed", "functional",
+                                   "loops",  "schedule", "code",   "plan",       "memory"};
 
 constexpr char kUsage[] =
     "MODEL [--stage import|ops|shapes|decomposed|functional|loops|schedule|code|plan|memory] "
@@ -44,6 +49,10 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(1, 1, absl::StrCat("lathe show ", kUsage)));
   LATHE_ASSIGN_OR_RETURN(CompileOptions options, OptionsForOneCall(arguments));
   std::string stage = arguments.Value("stage").value_or("import");
+  if (std::find(std::begin(kStages), std::end(kStages), stage) == std::end(kStages)) {
+    return InvalidArgument("there is no stage '", stage, "'; there are ",
+                           absl::StrJoin(kStages, ", "));
+  }
   OpenTrace trace;
   LATHE_RETURN_IF_ERROR(trace.Start(arguments, arguments.positional()[0]));
   LATHE_ASSIGN_OR_RETURN(Program program, LoadProgram(arguments.positional()[0]));

@@ -77,14 +77,15 @@ void StoreInPlace(StageProgram& stage, std::vector<Instruction>& section) {
 
 class Allocator {
  public:
-  explicit Allocator(StageProgram& stage) : stage_(stage), last_use_(stage.operands.size(), -1) {}
+  Allocator(StageProgram& stage, int64_t largest_tile)
+      : stage_(stage), largest_tile_(largest_tile), last_use_(stage.operands.size(), -1) {}
 
   void Run(int64_t start) {
     FindLastUses();
     Assign();
     int64_t bytes_per_element = 1;
     for (int bytes : register_bytes_) bytes_per_element += bytes;
-    int64_t tile = kLargestTile;
+    int64_t tile = std::clamp(largest_tile_, kSmallestTile, kLargestTile);
     while (tile > kSmallestTile && tile * bytes_per_element > kCacheBytes) tile /= 2;
     stage_.tile_elements = tile;
     int64_t offset = start;
@@ -176,6 +177,7 @@ class Allocator {
   }
 
   StageProgram& stage_;
+  const int64_t largest_tile_;
   std::vector<int> last_use_;
   std::map<size_t, int> register_of_;
   std::vector<int> register_bytes_;  // an element
@@ -186,10 +188,10 @@ class Allocator {
 
 }  // namespace
 
-void FinishStage(StageProgram& stage, int64_t registers_start) {
+void FinishStage(StageProgram& stage, int64_t registers_start, int64_t largest_tile) {
   for (auto& section : stage.sections) StoreInPlace(stage, section);
   StoreInPlace(stage, stage.post);
-  Allocator(stage).Run(registers_start);
+  Allocator(stage, largest_tile).Run(registers_start);
 }
 
 }  // namespace lathe::tile

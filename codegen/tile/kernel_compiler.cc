@@ -15,8 +15,11 @@ namespace {
 
 class KernelCompiler {
  public:
-  explicit KernelCompiler(const KernelSpec& spec)
-      : spec_(spec), slots_(spec.symbols), splitter_(spec.symbols, AxisNumbers(spec)) {}
+  KernelCompiler(const KernelSpec& spec, int64_t largest_tile)
+      : spec_(spec),
+        largest_tile_(largest_tile),
+        slots_(spec.symbols),
+        splitter_(spec.symbols, AxisNumbers(spec)) {}
 
   absl::StatusOr<KernelProgram> Compile() {
     program_.name = spec_.name;
@@ -165,7 +168,7 @@ class KernelCompiler {
   absl::StatusOr<StageProgram> Stage(KernelContext& context, size_t s, const StageShape& shape) {
     LATHE_ASSIGN_OR_RETURN(StageProgram stage, CompileStage(context, spec_.stages[s], shape));
     stage.all_axes = stage_axes_[s];
-    FinishStage(stage, static_cast<int64_t>(spec_.locals.size()) * kScalarBytes);
+    FinishStage(stage, static_cast<int64_t>(spec_.locals.size()) * kScalarBytes, largest_tile_);
     return stage;
   }
 
@@ -216,6 +219,7 @@ class KernelCompiler {
   }
 
   const KernelSpec& spec_;
+  const int64_t largest_tile_;
   Slots slots_;
   AffineSplitter splitter_;
   ConstantPool constants_;
@@ -226,12 +230,12 @@ class KernelCompiler {
 
 }  // namespace
 
-absl::StatusOr<KernelProgram> CompileKernel(const KernelSpec& spec) {
+absl::StatusOr<KernelProgram> CompileKernel(const KernelSpec& spec, int64_t largest_tile) {
   LATHE_RETURN_IF_ERROR(VerifyKernelSpec(spec));
   if (spec.axes.size() > kMaxAxes) {
     return Unimplemented("tile tier: more than ", kMaxAxes, " axes");
   }
-  return KernelCompiler(spec).Compile();
+  return KernelCompiler(spec, largest_tile).Compile();
 }
 
 }  // namespace lathe::tile

@@ -8,7 +8,7 @@
 namespace lathe::tile {
 
 // Chooses the loops of each stage, compiles them and lays out locals.
-absl::StatusOr<KernelProgram> CompileKernel(const KernelSpec& spec);
+absl::StatusOr<KernelProgram> CompileKernel(const KernelSpec& spec, int64_t largest_tile);
 
 }  // namespace lathe::tile
 

@@ -59,7 +59,8 @@ std::vector<int> LocalAxesInOrder(const KernelSpec& spec, int l);
 
 // finish_stage.cc: lets values be computed where they are stored, gives registers to operands and
 // chooses the size of tiles.
-void FinishStage(StageProgram& stage, int64_t registers_start);
+// `largest_tile`: a power of two, kept between 64 and 1024.
+void FinishStage(StageProgram& stage, int64_t registers_start, int64_t largest_tile);
 
 }  // namespace lathe::tile
 

@@ -26,8 +26,9 @@ class TileKernel final : public Kernel {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Kernel>> CompileTile(const KernelSpec& spec) {
-  LATHE_ASSIGN_OR_RETURN(tile::KernelProgram program, tile::CompileKernel(spec));
+absl::StatusOr<std::shared_ptr<const Kernel>> CompileTile(const KernelSpec& spec,
+                                                          int64_t largest_tile) {
+  LATHE_ASSIGN_OR_RETURN(tile::KernelProgram program, tile::CompileKernel(spec, largest_tile));
   return std::make_shared<TileKernel>(std::move(program));
 }
 

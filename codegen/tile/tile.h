@@ -21,8 +21,10 @@ namespace lathe {
 
 // Compiles in microseconds for the vector target of this machine. Unimplemented names what the
 // interpreter lacks (float index expressions that depend on an axis, ...); Internal for a spec
-// that breaks its invariants. The kernel keeps nothing of `spec`.
-absl::StatusOr<std::shared_ptr<const Kernel>> CompileTile(const KernelSpec& spec);
+// that breaks its invariants. The kernel keeps nothing of `spec`. Tiles have at
+// most `largest_tile` elements, a power of two from 64 to 1024: results do not depend on it.
+absl::StatusOr<std::shared_ptr<const Kernel>> CompileTile(const KernelSpec& spec,
+                                                          int64_t largest_tile = 1024);
 
 }  // namespace lathe
 

@@ -83,7 +83,7 @@ class BatchProgram {
   bool IsRefused() const {
     std::vector<HostValue> copies;
     for (const HostValue& input : inputs_) copies.push_back(CopyOf(input.tensor()));
-    return absl::IsInvalidArgument(EvaluateReference(program_, std::move(copies)).status());
+    return !EvaluateReference(program_, std::move(copies)).ok();
   }
 
  private:

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
@@ -170,6 +171,11 @@ class BatchProgram {
   std::vector<PlacedCall> calls_;
 };
 
+// Operators that see the storage beneath a tensor answer otherwise in another layout.
+bool SeesStorage(const RecordedCall& call) {
+  return absl::StrContains(call.op, "as_strided") || absl::StrContains(call.op, "_reshape_alias");
+}
+
 void CheckSpan(absl::Span<const RecordedCall> calls, const OpRegistry& registry,
                const ProgramRunner& run, std::optional<Relayout> relayout,
                std::vector<ConformAnswer>& answers) {
@@ -179,9 +185,14 @@ void CheckSpan(absl::Span<const RecordedCall> calls, const OpRegistry& registry,
         {Conformity::kUnsupported, "it reads elements that the record does not hold"});
     return;
   }
+  if (calls.size() == 1 && relayout.has_value() && SeesStorage(calls[0])) {
+    answers.push_back({Conformity::kUnsupported, "it sees the storage beneath its tensors"});
+    return;
+  }
   BatchProgram batch(registry, relayout);
   absl::Status status;
   for (const RecordedCall& call : calls) {
+    if (relayout.has_value() && SeesStorage(call)) status = Unimplemented("it sees its storage");
     if (ReadsOutsideItsRecord(call)) status = Unimplemented("an incomplete record");
     if (status.ok()) status = batch.Add(call);
   }

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <optional>
+#include <regex>
 #include <string>
 
 #include "compiler.h"
@@ -14,6 +17,7 @@
 #include "driver/tensor_files.h"
 #include "driver/user_inputs.h"
 #include "dtypes/base/status.h"
+#include "ir/text/printer.h"
 
 namespace lathe {
 namespace {
@@ -121,6 +125,55 @@ TEST_P(RunModels, EveryWayGivesTheRecordedAnswers) {
       const auto [it, is_first] = first_bits.emplace(suffix, bits);
       EXPECT_TRUE(is_first || it->second == bits) << "other bits than tile on one thread";
     }
+  }
+}
+
+// A program's text without what the exporter recorded: preconditions, and types that can be
+// inferred (a line that binds an unbacked size keeps its own).
+std::string WithoutRecordedSizes(const std::string& text) {
+  static const std::regex conditions(R"( where [^\n]* \{\n)");
+  static const std::regex types(R"((\)) : [^\n]*?( at "[^\n]*)?\n)");
+  static const std::regex binds(R"(\bu[0-9])");
+  const std::string open = std::regex_replace(text, conditions, " {\n");
+  std::string result;
+  for (size_t begin = 0, end = 0; begin < open.size(); begin = end) {
+    end = open.find('\n', begin);
+    end = end == std::string::npos ? open.size() : end + 1;
+    const std::string line = open.substr(begin, end - begin);
+    const bool keeps = line[0] != ' ' || std::regex_search(line, binds);
+    result += keeps ? line : std::regex_replace(line, types, "$1$2\n");
+  }
+  return result;
+}
+
+// The ranges that the exporter recorded come out again, or wider ones, when sizes are inferred
+// without them; and these are right: one compile of that program serves both sets of inputs.
+TEST_P(RunModels, RecordedRangesAreRederived) {
+  absl::StatusOr<Program> recorded = LoadProgram(GetParam());
+  ASSERT_TRUE(recorded.ok()) << Describe(recorded.status());
+  if (recorded->shapes->symbols().empty()) GTEST_SKIP() << "no dynamic size";
+  std::string text = WithoutRecordedSizes(PrintProgram(*recorded));
+  const std::string archive = std::filesystem::absolute(GetParam());
+  text = std::regex_replace(text, std::regex("archive \"[^\"]*\""), "archive \"" + archive + "\"");
+  const std::string path =
+      testing::TempDir() + "/" + std::filesystem::path(GetParam()).stem().string() + ".lathe";
+  std::ofstream(path) << text;
+  absl::StatusOr<Program> program = LoadProgram(path);
+  ASSERT_TRUE(program.ok()) << Describe(program.status()) << "\n" << text.substr(0, 4000);
+  EXPECT_TRUE(program->main->preconditions().empty());
+  for (const Expr& symbol : recorded->shapes->symbols()) {
+    const std::optional<Expr> own = program->shapes->context().FindSymbol(symbol.symbol_name());
+    ASSERT_TRUE(own) << symbolic::ToString(symbol);
+    const symbolic::Range was = recorded->shapes->RangeOf(symbol);
+    const symbolic::Range is = program->shapes->RangeOf(*own);
+    EXPECT_TRUE(is.lower <= was.lower && was.upper <= is.upper)
+        << symbolic::ToString(symbol) << " in [" << is.lower << ", " << is.upper << "], recorded ["
+        << was.lower << ", " << was.upper << "]";
+  }
+  absl::StatusOr<Executable> model = Compile(*program, {.tier = Tier::kTile, .threads = 1});
+  ASSERT_TRUE(model.ok()) << Describe(model.status());
+  for (const std::string suffix : {"", "2"}) {
+    if (HasSet(suffix)) RunSet(*program, *model, suffix);
   }
 }
 

@@ -59,7 +59,9 @@ TEST(WrittenTargets, ViewsOfThemHaveTheInputsLayout) {
       const auto result = RunText(text, tier, {x});
       EXPECT_TRUE(result.ok()) << view << " on " << TierName(tier) << ": " << result.status();
       const Tensor y = result.ok() ? std::get<Tensor>((*result)[0]) : Tensor();
-      if (y.is_defined()) EXPECT_EQ(y.storage()->data(), storage.data()) << view;
+      if (y.is_defined()) {
+        EXPECT_EQ(y.storage()->data(), storage.data()) << view;
+      }
       return y;
     };
     const Tensor expected = run(Tier::kReference);

@@ -52,7 +52,8 @@ Value OfIntegers(ExprKind kind, int64_t a, int64_t b) {
     case ExprKind::kFloorDiv:
       return by_zero ? Value() : Value(FloorQuotient(a, b));
     case ExprKind::kMod:
-      return by_zero ? Value() : Value(a - b * FloorQuotient(a, b));
+      if (by_zero) return Value();
+      return a % b != 0 && (a < 0) != (b < 0) ? a % b + b : a % b;
     case ExprKind::kTruncDiv:
       return by_zero ? Value() : Value(a / b);
     case ExprKind::kTruncMod:

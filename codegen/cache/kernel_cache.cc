@@ -195,32 +195,13 @@ class Build {
     return p.emitted.code.size() + calls * kMathBytes;
   }
 
-  static size_t CostOf(const std::vector<Pending*>& kernels) {
-    size_t cost = 0;
-    for (const Pending* p : kernels) cost += CostOf(*p);
-    return cost;
-  }
-
-  // One set of flags a unit; together about as many units as compilers may run, so that none waits.
+  // As many units as compilers may run, evenly filled.
   std::vector<Unit> Divide() {
-    std::vector<Pending*> small, large;
+    std::vector<Pending*> missing;
     for (Pending& p : pending_) {
-      if (p.kernel == nullptr) (p.emitted.is_small ? small : large).push_back(&p);
+      if (p.kernel == nullptr) missing.push_back(&p);
     }
-    const size_t jobs = static_cast<size_t>(std::max(options_.jobs, 1));
-    size_t for_large = large.empty() ? 0 : jobs;
-    if (!large.empty() && !small.empty()) {
-      const size_t share = jobs * CostOf(large) / (CostOf(large) + CostOf(small));
-      for_large = std::clamp<size_t>(share, 1, std::max<size_t>(jobs, 2) - 1);
-    }
-    std::vector<Unit> units = Divide(std::move(large), for_large);
-    const size_t for_small = std::max(jobs, for_large + 1) - for_large;
-    for (Unit& unit : Divide(std::move(small), for_small)) units.push_back(std::move(unit));
-    return units;
-  }
-
-  // Into `jobs` units, evenly filled; more where one would be too long.
-  static std::vector<Unit> Divide(std::vector<Pending*> missing, size_t jobs) {
+    const size_t jobs = std::max(options_.jobs, 1);
     const size_t count = std::max((missing.size() + kKernelsPerUnit - 1) / kKernelsPerUnit,
                                   std::min(missing.size(), jobs));
     // Dearest first, each to the unit that has least: compilers end together.
@@ -244,12 +225,17 @@ class Build {
     if (units.empty()) return absl::OkStatus();
     if (!compiler_.ok()) return compiler_.status();
     const double start = Seconds();
+    // Small kernels beside large ones get better code than they ask for: the same values.
+    bool all_small = true;
+    for (const Unit& unit : units) {
+      for (const Pending* p : unit.kernels) all_small = all_small && p->emitted.is_small;
+    }
+    const std::vector<std::string> flags = KernelFlags(target_, all_small);
     std::vector<cpu::CompileTask> tasks;
     for (Unit& unit : units) {
       std::vector<cpu::EmittedKernel> kernels;
       for (const Pending* p : unit.kernels) kernels.push_back(p->emitted);
-      unit.task = {store_->FreshPath(".cc"), store_->FreshPath(".so"),
-                   KernelFlags(target_, kernels[0].is_small)};
+      unit.task = {store_->FreshPath(".cc"), store_->FreshPath(".so"), flags};
       LATHE_RETURN_IF_ERROR(WriteFile(unit.task.source, cpu::TranslationUnit(kernels)));
       tasks.push_back(unit.task);
     }

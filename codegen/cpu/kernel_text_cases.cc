@@ -9,9 +9,15 @@
 #include <cstring>
 #include <string>
 
+#include "codegen/cpu/kernel_text_cases.h"
+// In the order in which they stand before a kernel.
+// clang-format off
 #include "codegen/cpu/kernel_text/core.h"
+#include "codegen/cpu/kernel_text/instructions.h"
+#include "codegen/cpu/kernel_text/lanes.h"
 #include "codegen/cpu/kernel_text/integers.h"
 #include "codegen/cpu/kernel_text/sub_byte.h"
+// clang-format on
 
 namespace lathe::cpu {
 namespace {

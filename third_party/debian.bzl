@@ -18,12 +18,13 @@ def _debian_impl(ctx):
     # A directory as hdrs: a glob would make the sandbox link hundreds of files for every compile.
     ctx.file("BUILD.bazel", """package(default_visibility = ["//visibility:public"])
 filegroup(name = "files", srcs = ["include"])
-cc_library(name = "%s", srcs = %r, hdrs = ["include"], includes = ["include"], linkopts = %r, target_compatible_with = %r)
-""" % (ctx.name, srcs, ctx.attr.linkopts, [] if present else ["@lathe//third_party:absent"]))
+cc_library(name = "%s", srcs = %r, hdrs = ["include"], includes = ["include"], defines = %r, linkopts = %r, target_compatible_with = %r)
+""" % (ctx.name, srcs, ctx.attr.defines, ctx.attr.linkopts, [] if present else ["@lathe//third_party:absent"]))
 
 debian = repository_rule(implementation = _debian_impl, local = True, attrs = {
     "package": attr.string(mandatory = True),
     "headers": attr.string_list(mandatory = True),
+    "defines": attr.string_list(),
     "linkopts": attr.string_list(),
     "optional": attr.bool(),
     # Compiled in place of the package's library.
@@ -39,7 +40,9 @@ def _static(libs):
 def debian_libraries():
     i = "/usr/include/"
     debian(name = "absl", package = "libabsl-dev", headers = [i + "absl"], linkopts = _static(["absl_" + l for l in _ABSL]) + ["-lpthread"])
-    debian(name = "hwy", package = "libhwy-dev", headers = [i + "hwy"], source = "@lathe//third_party:highway_targets.cc")
+    debian(name = "hwy", package = "libhwy-dev", headers = [i + "hwy"], source = "@lathe//third_party:highway_targets.cc",
+           # Our baseline is scalar with every compiler: since g++ 12.3 it would be vectors of 16 bytes.
+           defines = ["HWY_BROKEN_EMU128=1"])
     debian(name = "eigen", package = "libeigen3-dev", headers = [i + "eigen3/Eigen", i + "eigen3/unsupported"])
     debian(name = "gtest", package = "libgmock-dev", headers = [i + "gtest", i + "gmock"], linkopts = ["-lgmock_main", "-lgmock", "-lgtest", "-lpthread"])
     debian(name = "benchmark", package = "libbenchmark-dev", headers = [i + "benchmark"], linkopts = ["-lbenchmark", "-lpthread"])

@@ -9,6 +9,7 @@
 #include "compiler.h"
 #include "gtest/gtest.h"
 #include "ir/text/parser.h"
+#include "tests/import/floats.h"
 
 namespace lathe {
 namespace {
@@ -16,19 +17,6 @@ namespace {
 using pt2::F32;
 using pt2::Named;
 using pt2::ProgramWriter;
-
-Tensor Floats(const Dims& sizes, const std::vector<float>& values) {
-  return Tensor::FromSpan<float>(sizes, absl::MakeConstSpan(values));
-}
-
-std::vector<float> ValuesOf(const RunValue& value) {
-  const Tensor& tensor = std::get<Tensor>(value);
-  std::vector<float> values;
-  for (int64_t k = 0; k < tensor.numel(); ++k) {
-    values.push_back(static_cast<float>(tensor.AtLinear(k).ToDouble()));
-  }
-  return values;
-}
 
 class FaultCases : public testing::TestWithParam<Tier> {
  protected:

@@ -8,6 +8,7 @@
 #include "capture/pt2/program_writer.h"
 #include "compiler.h"
 #include "gtest/gtest.h"
+#include "tests/import/floats.h"
 
 namespace lathe {
 namespace {
@@ -17,19 +18,6 @@ using pt2::Meta;
 using pt2::Named;
 using pt2::ProgramWriter;
 using Stored = ProgramWriter::Stored;
-
-Tensor Floats(const Dims& sizes, const std::vector<float>& values) {
-  return Tensor::FromSpan<float>(sizes, absl::MakeConstSpan(values));
-}
-
-std::vector<float> ValuesOf(const RunValue& value) {
-  const Tensor& tensor = std::get<Tensor>(value);
-  std::vector<float> values;
-  for (int64_t k = 0; k < tensor.numel(); ++k) {
-    values.push_back(static_cast<float>(tensor.AtLinear(k).ToDouble()));
-  }
-  return values;
-}
 
 std::string Bytes(const std::vector<float>& values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));

@@ -435,7 +435,7 @@ TEST_F(BadInput, PackedIntegers) {
                   {"run", Write("bad.lathe", text), "-i", "x=5xu3=1", "-o", "out.safetensors"}, 2,
                   phrase);
   };
-  refuse_text("graph @f(%x: u9[5]) { return %x }", "1:14: an unknown type");
+  refuse_text("graph @f(%x: u9[5]) { return %x }", "1:14: an unknown type 'u9'");
   refuse_text("graph @f(%x: u3[5]+x) { return %x }", "the size x is not known here");
   refuse_text("graph @f(%x: u3[5]+-1) { return %x }", "1:");
   refuse_text("graph @f(%x: u3[5]) { %y = aten._to_copy(%x, dtype=u9) return %y }", "1:");

@@ -188,7 +188,8 @@ absl::StatusOr<ValueType> LiteralParser::ParseType(int depth) {
     if (word.text == "int") return ParseScalarType(symbolic::ExprType::kInt);
     if (word.text == "bool") return ParseScalarType(symbolic::ExprType::kBool);
     if (word.text == "float") return ParseScalarType(symbolic::ExprType::kFloat);
-    if (word.text != "list") return cursor_.Error(word, "an unknown type");
+    if (word.text != "list")
+      return cursor_.Error(word, absl::StrCat("an unknown type '", word.text, "'"));
     cursor_.Next();
     ListType list;
     while (!cursor_.Accept(")")) {
@@ -201,7 +202,8 @@ absl::StatusOr<ValueType> LiteralParser::ParseType(int depth) {
     return ValueType(std::move(list));
   }
   const std::optional<DType> dtype = ParseDType(word.text);
-  if (!dtype.has_value()) return cursor_.Error(word, "an unknown type");
+  if (!dtype.has_value())
+    return cursor_.Error(word, absl::StrCat("an unknown type '", word.text, "'"));
   LATHE_ASSIGN_OR_RETURN(TensorType type, ParseTensorType(*dtype));
   return ValueType(std::move(type));
 }

@@ -415,21 +415,11 @@ const char* PackedB::Get(const Problem& p, const Kernels& kernels, int64_t accum
   return same && strips_ != nullptr ? static_cast<const char*>(strips_->data()) : nullptr;
 }
 
-absl::Status RunComputedB(const Problem& problem, const KernelTable& table, ThreadPool* pool,
-                          const RowsDone& done, const ColumnsOfB& columns) {
-  Problem p = Collapsed(problem);
-  const int64_t rows = p.batches() * p.m;
-  if (rows == 0) return absl::OkStatus();
-  if (p.n == 0) return done ? done(0, rows, 0) : absl::OkStatus();
-  const Kernels* kernels = KernelsOf(table, p.a.type, p.b.type, p.c.type);
-  if (kernels == nullptr) return absl::InvalidArgumentError("operand types do not go together");
-  const Element type = AccumulatorType(table, kernels);
-  for (Matrix* m : {&p.a, &p.b, &p.c}) m->type = HasBitsOf(m->type, type) ? type : m->type;
-  return Blocked(p, *kernels, type, pool, done, nullptr, columns).Run();
-}
+namespace {
 
-absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* pool,
-                 const RowsDone& done, const PackedB* packed_b) {
+// With `columns`, b is computed strip by strip instead of read.
+absl::Status RunEither(const Problem& problem, const KernelTable& table, ThreadPool* pool,
+                       const RowsDone& done, const PackedB* packed_b, const ColumnsOfB& columns) {
   Problem p = Collapsed(problem);
   const int64_t rows = p.batches() * p.m;
   if (rows == 0) return absl::OkStatus();
@@ -438,6 +428,7 @@ absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* p
   if (kernels == nullptr) return absl::InvalidArgumentError("operand types do not go together");
   const Element type = AccumulatorType(table, kernels);
   for (Matrix* m : {&p.a, &p.b, &p.c}) m->type = HasBitsOf(m->type, type) ? type : m->type;
+  if (columns) return Blocked(p, *kernels, type, pool, done, nullptr, columns).Run();
   if (p.n < kDotRows && p.a.column == 1 && p.k > 0) {
     // A matrix times few vectors: the columns of the transposed product are the rows of this one.
     Problem t = p;
@@ -456,6 +447,18 @@ absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* p
     packed = packed_b->Get(p, *kernels, ElementBytes(type), pool);
   }
   return Blocked(p, *kernels, type, pool, done, packed).Run();
+}
+
+}  // namespace
+
+absl::Status RunComputedB(const Problem& problem, const KernelTable& table, ThreadPool* pool,
+                          const RowsDone& done, const ColumnsOfB& columns) {
+  return RunEither(problem, table, pool, done, nullptr, columns);
+}
+
+absl::Status Run(const Problem& problem, const KernelTable& table, ThreadPool* pool,
+                 const RowsDone& done, const PackedB* packed_b) {
+  return RunEither(problem, table, pool, done, packed_b, nullptr);
 }
 
 }  // namespace lathe::gemm

@@ -2,7 +2,8 @@
 #define LATHE_SYMBOLIC_ASSUMED_H_
 
 // What rules about sizes take for granted where nothing is known against it: the sum of f32[s0] and
-// f32[s1] is typed as if s0 == s1. Whoever runs the program has to check that, and collects it here.
+// f32[s1] is typed as if s0 == s1. Whoever runs the program has to check that, and collects it
+// here.
 //
 //   if (IsRefused(shapes, Eq(size, 0))) return InvalidArgument(...);   // in a rule
 //   AssumptionsOf([&] { rule(); });                                    // {size != 0}

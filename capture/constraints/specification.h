@@ -60,7 +60,7 @@ struct Specification {
 // dim other than A*name + B with A > 0, unknown names, names twice.
 absl::StatusOr<Specification> ParseSpecification(absl::string_view text);
 std::string ToString(const DimSpec& dim);
-std::string SizeRangeText(const symbolic::Range& range);  // "2..64"; an open lower end is 0
+std::string SizeRangeText(const symbolic::Range& range);   // "2..64"; an open lower end is 0
 std::string ToString(const Specification& specification);  // reads back
 
 }  // namespace lathe

@@ -162,9 +162,7 @@ class KernelEmitter {
 
 }  // namespace
 
-std::string KernelName(const KernelSpec& spec) {
-  return NameOfSpec(spec);
-}
+std::string KernelName(const KernelSpec& spec) { return NameOfSpec(spec); }
 
 absl::StatusOr<EmittedKernel> EmitKernel(const KernelSpec& spec, const Target& target) {
   LATHE_RETURN_IF_ERROR(VerifyKernelSpec(spec));

@@ -7,12 +7,13 @@
 // After foreach_target, once a target.
 #include "codegen/math/vector_math.h"
 
-#define LATHE_MATH_UNARY(F)                                                                     \
-  F(Exp)                                                                                        \
-  F(Exp2)                                                                                       \
-  F(Expm1)                                                                                      \
-  F(Log) F(Log2) F(Log10) F(Log1p) F(Sin) F(Cos) F(Tan) F(Asin) F(Acos) F(Atan) F(Sinh) F(Cosh) \
-      F(Tanh) F(Asinh) F(Acosh) F(Atanh) F(Sigmoid) F(Erf) F(Erfc) F(Rsqrt) F(Reciprocal)
+#define LATHE_MATH_UNARY(F)                                                                      \
+  F(Exp)                                                                                         \
+  F(Exp2)                                                                                        \
+  F(Expm1)                                                                                       \
+  F(Log)                                                                                         \
+  F(Log2) F(Log10) F(Log1p) F(Sin) F(Cos) F(Tan) F(Asin) F(Acos) F(Atan) F(Sinh) F(Cosh) F(Tanh) \
+      F(Asinh) F(Acosh) F(Atanh) F(Sigmoid) F(Erf) F(Erfc) F(Rsqrt) F(Reciprocal)
 #define LATHE_MATH_BINARY(F) \
   F(Atan2) F(Pow) F(Hypot) F(Fmod) F(Remainder) F(FloorDivide) F(TruncDivide) F(NextAfter)
 

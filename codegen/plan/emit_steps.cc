@@ -70,8 +70,7 @@ ScheduledKernel PlanEmitter::InPlace(const ScheduledKernel& kernel) const {
   return result;
 }
 
-absl::StatusOr<LaunchStep> PlanEmitter::LaunchOf(const ScheduledKernel& scheduled,
-                                                 Value* absent) {
+absl::StatusOr<LaunchStep> PlanEmitter::LaunchOf(const ScheduledKernel& scheduled, Value* absent) {
   const ScheduledKernel kernel = InPlace(scheduled);
   LaunchStep launch;
   launch.kernel = tables_.KernelIndex(kernel.spec);

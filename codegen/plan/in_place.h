@@ -17,8 +17,8 @@
 namespace lathe {
 
 // Values with buffers (roots) -> the value whose storage they are written to: an input that they
-// (or a view of all of them) become, or the base of the scatter that makes them. A scatter whose base
-// is (or is written to) the same storage needs no copy.
+// (or a view of all of them) become, or the base of the scatter that makes them. A scatter whose
+// base is (or is written to) the same storage needs no copy.
 using InPlaceTargets = absl::flat_hash_map<const Value*, Value*>;
 
 // `roots` knows every view, those without loops too.

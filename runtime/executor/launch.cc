@@ -127,9 +127,9 @@ absl::Status Launch::Error(int32_t code, int64_t value) const {
                   step_.node, step_.source);
   }
   if (code == kLatheDivisionError) {
-    return AtNode(InvalidArgument("ZeroDivisionError: integer division by zero (in kernel ",
-                                  info_.name, ")"),
-                  step_.node, step_.source);
+    return AtNode(
+        InvalidArgument("ZeroDivisionError: integer division by zero (in kernel ", info_.name, ")"),
+        step_.node, step_.source);
   }
   if (code == kLatheMemoryError) {
     return AtNode(OutOfMemory("a reduction's partial results", value), step_.node, step_.source);

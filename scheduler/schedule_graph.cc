@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/lift_offsets.h"
 #include "scheduler/fusion/fuse.h"
 #include "scheduler/kernels/build_kernel.h"
-#include "scheduler/kernels/finish_spec.h"
 #include "scheduler/lower/loop_node.h"
 #include "symbolic/evaluate.h"
 
@@ -123,7 +123,7 @@ class GraphScheduler {
       SpecBuffer& buffer = product->operand->spec.buffers[k];
       if (product->operand->buffers[k] == matrix) buffer.role = BufferRole::kInOut;
     }
-    NameSpec(product->operand->spec);
+    product->operand->spec.name = NameOfSpec(product->operand->spec);
     return true;
   }
 

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "codegen/cpu/kernel_text.h"
 #include "codegen/cpu/memory_hints.h"
 #include "codegen/cpu/stage_emitter.h"

@@ -61,21 +61,25 @@ std::vector<Expr> PlanEmitter::AssumedConditions() const {
   return conditions;
 }
 
-ScheduledKernel PlanEmitter::InPlace(const ScheduledKernel& kernel) const {
-  ScheduledKernel result = kernel;
+std::optional<ScheduledKernel> PlanEmitter::InPlace(const ScheduledKernel& kernel) const {
+  std::optional<ScheduledKernel> result;
   for (const Value* value : kernel.buffers) {
     const auto it = in_place_.find(value);
-    if (it != in_place_.end()) StoreInPlace(result, value, it->second);
+    if (it == in_place_.end()) continue;
+    if (!result.has_value()) result = kernel;
+    StoreInPlace(*result, value, it->second);
   }
   return result;
 }
 
 absl::StatusOr<LaunchStep> PlanEmitter::LaunchOf(const ScheduledKernel& scheduled, Value* absent) {
-  const ScheduledKernel kernel = InPlace(scheduled);
+  const std::optional<ScheduledKernel> moved = InPlace(scheduled);
+  const ScheduledKernel& kernel = moved.has_value() ? *moved : scheduled;
   LaunchStep launch;
   launch.kernel = tables_.KernelIndex(kernel.spec);
-  KernelSpec lifted = kernel.spec;
-  launch.offsets = LiftOffsets(lifted);
+  launch.offsets = OffsetsOf(kernel.spec);
+  const auto is_zero = [](int64_t offset) { return offset == 0; };
+  if (std::all_of(launch.offsets.begin(), launch.offsets.end(), is_zero)) launch.offsets.clear();
   for (Value* value : scheduled.buffers) {
     if (value != absent && !slots_.contains(value)) {
       LATHE_RETURN_IF_ERROR(NewBuffer(value).status());

@@ -320,9 +320,7 @@ void StoreInPlace(ScheduledKernel& kernel, const Value* result, Value* target) {
       if (op.buffer > *to) --op.buffer;
     }
   }
-  KernelSpec lifted = spec;
-  LiftOffsets(lifted);
-  spec.name = NameOfSpec(lifted);
+  spec.name = NameOfSpec(spec);
 }
 
 }  // namespace lathe

@@ -3,6 +3,7 @@
 
 // The inside of EmitPlan: writes the Plan of one graph; sub-graphs get emitters of their own.
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,7 +89,8 @@ class PlanEmitter {
     const auto it = in_place_.find(root);
     return it == in_place_.end() ? root : it->second;
   }
-  ScheduledKernel InPlace(const ScheduledKernel& kernel) const;
+  // The kernel as it writes in place; nullopt when it does not.
+  std::optional<ScheduledKernel> InPlace(const ScheduledKernel& kernel) const;
   // `absent` has no buffer: the launch has -1 in its place.
   absl::StatusOr<LaunchStep> LaunchOf(const ScheduledKernel& kernel, Value* absent = nullptr);
   absl::Status EmitKernel(const ScheduledKernel& kernel);

@@ -20,7 +20,7 @@ int64_t ConstantTerm(const Expr& index) {
 
 }  // namespace
 
-std::vector<int64_t> LiftOffsets(KernelSpec& spec) {
+std::vector<int64_t> OffsetsOf(const KernelSpec& spec) {
   constexpr int64_t kNone = -1;
   std::vector<int64_t> offsets(spec.buffers.size(), kNone);
   for (const SpecStage& stage : spec.stages) {
@@ -36,6 +36,11 @@ std::vector<int64_t> LiftOffsets(KernelSpec& spec) {
     const bool whole_bytes = BitWidth(spec.buffers[k].dtype) % 8 == 0;
     if (offsets[k] == kNone || !whole_bytes) offsets[k] = 0;
   }
+  return offsets;
+}
+
+std::vector<int64_t> LiftOffsets(KernelSpec& spec) {
+  std::vector<int64_t> offsets = OffsetsOf(spec);
   for (SpecStage& stage : spec.stages) {
     for (LoopOp& op : stage.body.ops) {
       if (Accesses(op) && offsets[op.buffer] != 0) op.index = op.index - offsets[op.buffer];
@@ -44,7 +49,8 @@ std::vector<int64_t> LiftOffsets(KernelSpec& spec) {
   return offsets;
 }
 
-std::string NameOfSpec(const KernelSpec& spec) {
+std::string NameOfSpec(KernelSpec spec) {
+  LiftOffsets(spec);
   return absl::StrCat("k_", absl::Hex(StructuralHash(spec), absl::kZeroPad16));
 }
 

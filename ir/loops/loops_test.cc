@@ -232,6 +232,7 @@ TEST(LiftOffsets, KernelsThatDifferInWhereTheyReadAreOne) {
   KernelSpec first = Parsed(StepOfLoop(216, 0), context);
   KernelSpec second = Parsed(StepOfLoop(432, 72), context);
   EXPECT_NE(StructuralHash(first), StructuralHash(second));
+  EXPECT_EQ(NameOfSpec(first), NameOfSpec(second));
   // Sub-byte elements keep theirs; the smallest of a buffer's goes.
   EXPECT_EQ(LiftOffsets(first), (std::vector<int64_t>{216, 0, 0}));
   EXPECT_EQ(LiftOffsets(second), (std::vector<int64_t>{432, 0, 72}));

@@ -1,6 +1,5 @@
 // A Plan for reading. Registers print as r4, storages as m4, tensors as t4.
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -105,11 +104,10 @@ class Printer {
   }
   std::string Launch(const LaunchStep& s) const {
     const auto k = static_cast<size_t>(s.kernel);
-    const bool plain =
-        std::all_of(s.offsets.begin(), s.offsets.end(), [](int64_t offset) { return offset == 0; });
-    return absl::StrCat(k < root_.kernels.size() ? root_.kernels[k].name : "?", Tensors(s.buffers),
-                        plain ? "" : absl::StrCat(" + (", absl::StrJoin(s.offsets, ", "), ")"),
-                        " scalars ", Registers(s.scalars), " extent r", s.extent, At(s.node, ""));
+    return absl::StrCat(
+        k < root_.kernels.size() ? root_.kernels[k].name : "?", Tensors(s.buffers),
+        s.offsets.empty() ? "" : absl::StrCat(" + (", absl::StrJoin(s.offsets, ", "), ")"),
+        " scalars ", Registers(s.scalars), " extent r", s.extent, At(s.node, ""));
   }
   void Step(const LaunchStep& s) { Line("launch ", Launch(s)); }
   void Step(const ExternStep& s) {

@@ -41,10 +41,14 @@ Launch::Ready Launch::Gather(Frame& frame) const {
   LaunchArguments& arguments = frame.launches[place_];
   arguments.buffers.resize(step_.buffers.size());
   for (size_t k = 0; k < step_.buffers.size(); ++k) {
-    arguments.buffers[k] = step_.buffers[k] < 0 ? nullptr : frame.SlotAt(step_.buffers[k]).data;
-    if (arguments.buffers[k] == nullptr || step_.offsets.empty()) continue;
+    arguments.buffers[k] = nullptr;
+    if (step_.buffers[k] < 0) continue;
     const Slot& slot = frame.SlotAt(step_.buffers[k]);
-    arguments.buffers[k] = slot.data + step_.offsets[k] * BitWidth(slot.dtype) / 8;
+    const int64_t offset = step_.offsets.empty() ? 0 : step_.offsets[k];
+    // An empty tensor may have no memory to count from.
+    arguments.buffers[k] = offset == 0 || slot.data == nullptr
+                               ? slot.data
+                               : slot.data + offset * BitWidth(slot.dtype) / 8;
   }
   arguments.scalars.resize(step_.scalars.size());
   for (size_t k = 0; k < step_.scalars.size(); ++k) {

@@ -159,13 +159,7 @@ void FinishSpec(KernelSpec& spec, const ShapeEnv& shapes) {
     per_index = std::min<int64_t>(per_index, 1 << 30);
   }
   if (spec.grain == 1) spec.grain = std::max<int64_t>(kElementsPerTask / per_index, 1);
-  NameSpec(spec);
-}
-
-void NameSpec(KernelSpec& spec) {
-  KernelSpec lifted = spec;
-  LiftOffsets(lifted);
-  spec.name = NameOfSpec(lifted);
+  spec.name = NameOfSpec(spec);
 }
 
 }  // namespace lathe

@@ -20,8 +20,6 @@ void PreferContiguousVectorAxis(KernelSpec& spec, ExprContext& context);
 // spec.symbols, grain and the name under which it is compiled (lift_offsets.h). `hint` gives sizes
 // to estimate work with.
 void FinishSpec(KernelSpec& spec, const ShapeEnv& shapes);
-// The name alone, after a later change.
-void NameSpec(KernelSpec& spec);
 
 }  // namespace lathe
 

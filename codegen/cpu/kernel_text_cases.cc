@@ -17,6 +17,7 @@
 #include "codegen/cpu/kernel_text/lanes.h"
 #include "codegen/cpu/kernel_text/integers.h"
 #include "codegen/cpu/kernel_text/sub_byte.h"
+#include "codegen/cpu/kernel_text/octets.h"
 // clang-format on
 
 namespace lathe::cpu {
@@ -169,6 +170,50 @@ void Packed() {
     }
   }
 }
+// 64 elements in the octets' order, as numbers and looked up in a table, and brought out of it.
+template <int kWidth, bool kSigned, int kLanes>
+void OctetsInLanes() {
+  typedef typename hn::VecOf<int32_t, kLanes>::type Numbers;
+  typedef typename hn::VecOf<float, kLanes>::type Floats;
+  Random random;
+  // As long as the octets: no byte past them may matter.
+  std::string bytes(8 * kWidth, 0);
+  for (char& byte : bytes) byte = static_cast<char>(random.Bits());
+  const uint8_t* p = reinterpret_cast<const uint8_t*>(bytes.data());
+  const auto words = hn::Octets<kWidth>(hn::FixedTag<uint32_t, kLanes>(), p);
+  const auto codes = hn::Codes<kWidth, kSigned>(hn::FixedTag<int8_t, kLanes>());
+  const Floats table = __builtin_convertvector(codes, Floats) * 0.5f;
+  Numbers numbers[64 / kLanes];
+  Floats found[64 / kLanes];
+  for (int k = 0; k < 64 / kLanes; ++k) {
+    numbers[k] = hn::OctetLanes<kWidth, kSigned>(words, k);
+    found[k] = hn::Lookup(table, hn::OctetPlaces<kWidth>(words, k));
+  }
+  const auto fault = [](const char* what) {
+    faults += std::string(what) + " of " + std::to_string(kWidth) + " bits in " +
+              std::to_string(kLanes) + " lanes\n";
+  };
+  const auto element = [&](int e) { return static_cast<int>(hn::LoadBits<kWidth, kSigned>(p, e)); };
+  for (int k = 0; k < 64 / kLanes; ++k) {
+    for (int l = 0; l < kLanes; ++l) {
+      const int e = 8 * (l % 8) + kLanes / 8 * k + l / 8;
+      if (numbers[k][l] != element(e)) return fault("OctetLanes");
+      if (1 << kWidth <= kLanes && found[k][l] != element(e) * 0.5f) return fault("Lookup");
+    }
+  }
+  hn::OctetOrder(numbers);
+  for (int e = 0; e < 64; ++e) {
+    if (numbers[e / kLanes][e % kLanes] != element(e)) return fault("OctetOrder");
+  }
+}
+template <int kWidth>
+void OctetsOf() {
+  OctetsInLanes<kWidth, false, 8>();
+  OctetsInLanes<kWidth, true, 8>();
+  OctetsInLanes<kWidth, false, 16>();
+  OctetsInLanes<kWidth, true, 16>();
+}
+
 template <int kWidth>
 void PackedOf() {
   Packed<kWidth, false, uint8_t, 8>();
@@ -198,6 +243,10 @@ std::string LATHE_CASES() {
   PackedOf<5>();
   PackedOf<6>();
   PackedOf<7>();
+  OctetsOf<1>();
+  OctetsOf<2>();
+  OctetsOf<3>();
+  OctetsOf<4>();
   return faults;
 }
 

@@ -8,6 +8,7 @@ namespace lathe::cpu {
 // The lines of what the functions of kernel_text get wrong; "" when all is well.
 std::string KernelTextFaults();
 std::string KernelTextFaultsOnAvx2();
+std::string KernelTextFaultsOnAvx512();
 
 }  // namespace lathe::cpu
 

@@ -14,5 +14,13 @@ TEST(KernelText, ComputesAsScalarsDoWithTheMachinesInstructions) {
   EXPECT_EQ(KernelTextFaultsOnAvx2(), "");
 }
 
+TEST(KernelText, ComputesAsScalarsDoInWideVectors) {
+  if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512vl") ||
+      !__builtin_cpu_supports("avx512dq")) {
+    GTEST_SKIP() << "needs AVX-512";
+  }
+  EXPECT_EQ(KernelTextFaultsOnAvx512(), "");
+}
+
 }  // namespace
 }  // namespace lathe::cpu

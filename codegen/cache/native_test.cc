@@ -80,7 +80,8 @@ TEST_P(NativeKernels, DoAsTheEvaluatorAndTheTileTier) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, NativeKernels,
-                         testing::Values("indexing.spec", "reductions.spec", "pointwise.spec"));
+                         testing::Values("indexing.spec", "reductions.spec", "packed_rows.spec",
+                                         "pointwise.spec"));
 
 // One combination of each case.
 std::vector<SpecCase> FirstCases(const std::string& file) {
@@ -109,7 +110,7 @@ TEST(NativeKernel, NarrowVectorsGiveTheSameBits) {
   Target narrow = HostTarget();
   narrow.vector_bytes = 16;
   narrow.features.clear();
-  for (const char* file : {"reductions.spec", "indexing.spec"}) {
+  for (const char* file : {"reductions.spec", "packed_rows.spec", "indexing.spec"}) {
     ExpectSameBits(FirstCases(file), narrow);
   }
 }
@@ -121,7 +122,8 @@ TEST(NativeKernel, WideVectorsGiveTheSameBits) {
   wide.features = {"avx2",     "avx512bw", "avx512cd", "avx512dq", "avx512f",
                    "avx512vl", "bmi",      "bmi2",     "f16c",     "fma"};
   const bool runs = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  for (const char* file : {"reductions.spec", "indexing.spec", "pointwise.spec"}) {
+  for (const char* file :
+       {"reductions.spec", "packed_rows.spec", "indexing.spec", "pointwise.spec"}) {
     const std::vector<SpecCase> cases = FirstCases(file);
     if (runs) {
       ExpectSameBits(cases, wide);

@@ -1,6 +1,6 @@
 #include "codegen/cpu/emit.h"
 
-#include <array>
+#include <deque>
 
 #include "absl/strings/str_cat.h"
 #include "codegen/cpu/kernel_text.h"
@@ -123,6 +123,15 @@ class KernelEmitter {
   absl::StatusOr<std::string> Stages(HeaderParts& parts) {
     std::string text;
     int indent = 2;
+    std::deque<StagePlan> plans;
+    std::deque<StageEmitter> stages;
+    for (size_t k = 0; k < spec_.stages.size(); ++k) {
+      plans.push_back(PlanStage(spec_, spec_.stages[k], target_.vector_bytes));
+      stages.emplace_back(spec_, spec_.stages[k], static_cast<int>(k), plans.back(), names_, parts,
+                          scratch_, hints_, target_.vector_bytes);
+      LATHE_ASSIGN_OR_RETURN(std::string shared, stages.back().EmitShared(indent));
+      absl::StrAppend(&text, shared);
+    }
     for (int axis : spec_.outer) {
       absl::StrAppend(&text, std::string(indent, ' '), "for (int64_t x", axis, " = ",
                       axis == 0 ? "begin" : "0", "; x", axis, " < ",
@@ -138,10 +147,7 @@ class KernelEmitter {
       absl::StrAppend(&text, std::string(indent, ' '), LaneType(spec_.locals[k].dtype), " l", k,
                       " = 0;\n");
     }
-    for (size_t k = 0; k < spec_.stages.size(); ++k) {
-      const StagePlan plan = PlanStage(spec_, spec_.stages[k], target_.vector_bytes);
-      StageEmitter stage(spec_, spec_.stages[k], static_cast<int>(k), plan, names_, parts, scratch_,
-                         hints_);
+    for (StageEmitter& stage : stages) {
       LATHE_ASSIGN_OR_RETURN(std::string stage_text, stage.Emit(indent));
       absl::StrAppend(&text, stage_text);
     }
@@ -175,6 +181,7 @@ std::string TranslationUnit(absl::Span<const EmittedKernel> kernels) {
   if (parts.integers) absl::StrAppend(&text, IntegersText());
   if (parts.small_floats) absl::StrAppend(&text, SmallFloatsText());
   if (parts.sub_byte) absl::StrAppend(&text, SubByteText());
+  if (parts.octets) absl::StrAppend(&text, OctetsText());
   if (parts.reductions) absl::StrAppend(&text, ReductionsText());
   if (parts.vector_math) {
     absl::StrAppend(&text, VectorMathText(), "namespace vm = lathe::HWY_NAMESPACE;\n");

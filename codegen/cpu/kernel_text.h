@@ -11,6 +11,7 @@ absl::string_view CoreText();
 absl::string_view IntegersText();
 absl::string_view SmallFloatsText();
 absl::string_view SubByteText();
+absl::string_view OctetsText();
 absl::string_view ReductionsText();
 absl::string_view VectorMathText();
 

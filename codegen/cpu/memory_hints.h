@@ -30,6 +30,11 @@ struct MemoryHints {
 // processors.
 inline constexpr int64_t kStreamBytes = int64_t{48} << 20;
 
+// How far ahead a reduction over packed elements asks for them: it keeps up with the memory only if
+// the memory never waits for it.
+inline constexpr int64_t kPackedAheadBytes = 4096;
+inline constexpr int64_t kGroupAheadBytes = 512;
+
 absl::StatusOr<MemoryHints> HintsFor(const KernelSpec& spec, int vector_bytes,
                                      const SymbolNames& names);
 

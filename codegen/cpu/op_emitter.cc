@@ -55,6 +55,7 @@ void HeaderParts::operator|=(const HeaderParts& other) {
   integers |= other.integers;
   small_floats |= other.small_floats;
   sub_byte |= other.sub_byte;
+  octets |= other.octets;
   reductions |= other.reductions;
   vector_math |= other.vector_math;
 }
@@ -305,8 +306,45 @@ std::string OpEmitter::ReadText(DType dtype, const std::string& pointer,
                       ">(", pointer, ", ", index, ")");
 }
 
+// "4, true": template arguments of functions on packed elements.
+std::string OpEmitter::PackedType(DType dtype) {
+  return absl::StrCat(BitWidth(dtype), ", ", IsSigned(dtype) ? "true" : "false");
+}
+
+absl::StatusOr<std::string> OpEmitter::FirstElement(int id, const Scope& scope) const {
+  LATHE_ASSIGN_OR_RETURN(Address at, AddressOf(op(id).index, scope));
+  return at.first;
+}
+
+absl::Status OpEmitter::DefineOctets(int id, const Scope& scope) {
+  const LoopOp& o = op(id);
+  parts_.sub_byte = parts_.octets = true;
+  LATHE_ASSIGN_OR_RETURN(const std::string first, FirstElement(id, scope));
+  const int width = BitWidth(o.dtype);
+  Line(absl::StrCat("const uint8_t* const p", id, " = b", o.buffer, " + static_cast<uint64_t>(",
+                    first, ") / 8 * ", width, ";"));
+  Line(absl::StrCat("hn::Prefetch(p", id, " + ", kPackedAheadBytes, ");"));
+  Line(absl::StrCat("const auto o", id, " = hn::Octets<", width, ">(", Tag(DType::kU32), ", p", id,
+                    ");"));
+  return absl::OkStatus();
+}
+
+absl::Status OpEmitter::LoadPacked(int id) {
+  const LoopOp& o = op(id);
+  const std::string type = PackedType(o.dtype);
+  if (packed_ == Packed::kCodes) {
+    return Define(id, absl::StrCat("hn::Codes<", type, ">(", Tag(o.dtype), ")"));
+  }
+  Line(absl::StrCat("const auto g", id, " = hn::OctetLanes<", type, ">(o", id, ", k);"));
+  return Define(id, absl::StrCat("hn::ConvertTo(", Tag(o.dtype), ", g", id, ")"));
+}
+
 absl::Status OpEmitter::Load(int id, const Scope& scope) {
   const LoopOp& o = op(id);
+  if (o.kind == OpKind::kLoad && plan_.varies[id] && packed_ != Packed::kElements &&
+      IsSubByte(o.dtype)) {
+    return LoadPacked(id);
+  }
   if (o.kind == OpKind::kLoad) {
     LATHE_ASSIGN_OR_RETURN(Address at, AddressOf(o.index, scope));
     return Read(id, absl::StrCat("b", o.buffer), at, scope);
@@ -514,6 +552,10 @@ absl::StatusOr<std::string> OpEmitter::PackedWords(int id, const Scope& scope) {
   }
   const LoopOp& load = op(source);
   if (load.kind != OpKind::kLoad || !IsSubByte(load.dtype) || load.mask != kNoValue) return "";
+  if (plan_.varies[source] && packed_ == Packed::kCodes) return "";
+  if (plan_.varies[source] && packed_ == Packed::kOctets) {
+    return absl::StrCat("hn::ConvertTo(", Tag(to), ", g", source, ")");
+  }
   LATHE_ASSIGN_OR_RETURN(Address at, AddressOf(load.index, scope));
   if (at.kind != Address::kContiguous) return "";
   parts_.sub_byte = true;

@@ -22,6 +22,7 @@ struct HeaderParts {
   bool integers = false;
   bool small_floats = false;
   bool sub_byte = false;
+  bool octets = false;
   bool reductions = false;
   bool vector_math = false;
   void operator|=(const HeaderParts& other);
@@ -53,6 +54,15 @@ class OpEmitter {
   std::string Bytes(int id) const;
   // Declarations of the tags used so far: "const hn::FixedTag<float, 8> f32;".
   std::string TagDeclarations() const;
+  // What a load of packed elements is: elements from memory; the element of each code; those of
+  // the octets `oID` that are vector k (kernel_text/octets.h).
+  enum class Packed { kElements, kCodes, kOctets };
+  void TakePackedAs(Packed form) { packed_ = form; }
+  absl::Status DefineOctets(int id, const Scope& scope);  // declares `oID`
+  void DefineAs(int id, absl::string_view text) { (void)Define(id, text); }
+  // Where a load takes its first element.
+  absl::StatusOr<std::string> FirstElement(int id, const Scope& scope) const;
+  std::string DeclareTag(DType dtype) { return Tag(dtype); }
   // Asks for an element of a buffer, in a loop over full vectors.
   absl::Status Prefetch(int buffer, const Expr& index, const Scope& scope);
   void Line(absl::string_view text);
@@ -85,6 +95,8 @@ class OpEmitter {
   absl::Status Constant(int id);
   absl::Status Index(int id, const Scope& scope);
   absl::Status Load(int id, const Scope& scope);
+  absl::Status LoadPacked(int id);
+  static std::string PackedType(DType dtype);
   absl::Status Read(int id, const std::string& pointer, const Address& at, const Scope& scope);
   absl::Status Store(int id, const Scope& scope);
   absl::Status Write(int id, const std::string& pointer, DType dtype, const Address& at,
@@ -113,6 +125,7 @@ class OpEmitter {
   HeaderParts& parts_;
   std::string& out_;
   const MemoryHints* hints_;
+  Packed packed_ = Packed::kElements;
   std::set<std::string> tags_;
   std::vector<int> mask_bytes_;  // of bool values
   std::vector<bool> computed_nans_;

@@ -57,7 +57,8 @@ bool IsWorthCopies(const KernelSpec& spec, const SpecStage& stage, const StagePl
 
 StageEmitter::StageEmitter(const KernelSpec& spec, const SpecStage& stage, int number,
                            const StagePlan& plan, const SymbolNames& names, HeaderParts& parts,
-                           std::vector<ScratchArray>& scratch, const MemoryHints& hints)
+                           std::vector<ScratchArray>& scratch, const MemoryHints& hints,
+                           int vector_bytes)
     : spec_(spec),
       stage_(stage),
       number_(number),
@@ -66,6 +67,8 @@ StageEmitter::StageEmitter(const KernelSpec& spec, const SpecStage& stage, int n
       parts_(parts),
       hints_(hints),
       ops_(spec, stage, plan, names, parts, text_, &hints),
+      octets_(PlanOctets(spec, stage, plan, vector_bytes)),
+      in_line_(InnerReducesInLine(spec, stage)),
       reduce_axes_(ReduceAxes(spec, stage)) {
   for (size_t i = 0; i < stage.body.ops.size(); ++i) {
     const LoopOp& o = op(i);
@@ -191,15 +194,18 @@ absl::Status StageEmitter::Map() {
   });
 }
 
-// The array for the blocks' values of one reduction over one axis.
+// The array for the blocks' values of one reduction; `count` is C++ text.
 std::string StageEmitter::Blocks(const Reduction& r, size_t level, bool positions,
-                                 const std::string& type, int axis, int block) {
+                                 const std::string& type, const std::string& count) {
   const std::string name = absl::StrCat(positions ? "p" : "q", number_, "_", r.id, "_", level);
   const bool is_rows = plan_.shape == StageShape::kRows;
-  const std::string per_block = is_rows ? "" : absl::StrCat(" * ", groups());
   scratch_.push_back({name, is_rows ? type : VectorType(type),
-                      absl::StrCat("((e", axis, " + ", block - 1, ") / ", block, ")", per_block)});
+                      is_rows ? count : absl::StrCat(count, " * ", groups())});
   return name;
+}
+
+std::string StageEmitter::BlockCount(int axis, int block) {
+  return absl::StrCat("((e", axis, " + ", block - 1, ") / ", block, ")");
 }
 
 absl::Status StageEmitter::Rows() {
@@ -225,6 +231,7 @@ absl::Status StageEmitter::RowLevel(size_t level) {
     if (r.index >= 0) Line(absl::StrCat("int64_t ", I(r, level), " = 0;"));
   }
   if (level + 1 == reduce_axes_.size()) return RowOfLanes(level);
+  if (level + 2 == reduce_axes_.size() && in_line_) return RowInLine(level);
   const int axis = reduce_axes_[level];
   const std::string b = absl::StrCat("block", axis);
   Open(absl::StrCat("for (int64_t ", b, " = 0; ", b, " * ", kOuterBlock, " < e", axis, "; ++", b,
@@ -253,10 +260,10 @@ absl::Status StageEmitter::RowLevel(size_t level) {
   Close();
   std::string folds;
   for (const Reduction& r : reductions_) {
-    const std::string q = Blocks(r, level, false, r.type, axis, kOuterBlock);
+    const std::string q = Blocks(r, level, false, r.type, BlockCount(axis, kOuterBlock));
     Line(absl::StrCat(q, "[", b, "] = sum", r.id, ";"));
     if (r.index < 0) continue;
-    const std::string p = Blocks(r, level, true, "int64_t", axis, kOuterBlock);
+    const std::string p = Blocks(r, level, true, "int64_t", BlockCount(axis, kOuterBlock));
     Line(absl::StrCat(p, "[", b, "] = at", r.id, ";"));
   }
   Close();
@@ -277,31 +284,17 @@ absl::Status StageEmitter::RowLevel(size_t level) {
   return absl::OkStatus();
 }
 
-// One row along the vector axis: kLanes lanes, blocks of kInnerBlock elements.
-absl::Status StageEmitter::RowOfLanes(size_t level) {
-  const int axis = plan_.vector_axis;
-  const std::string i = x(axis), e = absl::StrCat("e", axis), lanes = absl::StrCat(plan_.lanes);
-  const std::string b = absl::StrCat("block", axis);
-  Open(absl::StrCat("if (", e, " > 0) {"));
-  LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kElement));
-  // Inside, the arrays of lanes take the names of the results.
-  std::string arrays, starts;
-  for (const Reduction& r : reductions_) {
-    Line(absl::StrCat("auto& row", r.id, " = ", A(r, level), ";"));
-    if (r.index >= 0) Line(absl::StrCat("auto& row_at", r.id, " = ", I(r, level), ";"));
-  }
-  Open("{");
+// The arrays of lanes, which take the names of the results.
+void StageEmitter::DeclareRow(size_t level) {
   for (const Reduction& r : reductions_) {
     Line(absl::StrCat(VectorType(r.type), " ", A(r, level), "[", groups(), "];"));
     if (r.index >= 0) {
       Line(absl::StrCat(VectorType("int64_t"), " ", I(r, level), "[", groups(), "];"));
     }
   }
-  LATHE_RETURN_IF_ERROR(Chunk(true));
-  Open(absl::StrCat("for (int64_t ", b, " = 0; ", b, " * ", kInnerBlock, " < ", e, "; ++", b,
-                    ") {"));
-  Line(absl::StrCat("const int64_t first = ", b, " * ", kInnerBlock, ", last = hn::Least(", e,
-                    ", first + ", kInnerBlock, ");"));
+}
+
+void StageEmitter::StartLanes(size_t level) {
   Open(absl::StrCat("for (int k = 0; k < ", groups(), "; ++k) {"));
   for (const Reduction& r : reductions_) {
     const std::string start = r.index < 0
@@ -313,13 +306,57 @@ absl::Status StageEmitter::RowOfLanes(size_t level) {
     }
   }
   Close();
+}
+
+// The blocks' values, folded, are the row's.
+void StageEmitter::FoldRow(size_t level, const std::string& length) {
+  const std::string count = absl::StrCat("(", length, " + ", kInnerBlock - 1, ") / ", kInnerBlock);
+  for (const Reduction& r : reductions_) {
+    const std::string q = absl::StrCat("q", number_, "_", r.id, "_", level);
+    const std::string p = absl::StrCat("p", number_, "_", r.id, "_", level);
+    if (r.index < 0) {
+      Line(absl::StrCat("hn::FoldPairs<", r.kind, ">(", q, ", ", count, ");"));
+    } else {
+      Line(absl::StrCat("hn::FoldPositionPairs<", r.kind, ">(", q, ", ", p, ", ", count, ");"));
+      Line(absl::StrCat("row_at", r.id, " = ", p, "[0];"));
+    }
+    Line(absl::StrCat("row", r.id, " = ", q, "[0];"));
+  }
+}
+
+// One row along the vector axis: kLanes lanes, blocks of kInnerBlock elements.
+absl::Status StageEmitter::RowOfLanes(size_t level) {
+  const int axis = plan_.vector_axis;
+  const std::string i = x(axis), e = absl::StrCat("e", axis), lanes = absl::StrCat(plan_.lanes);
+  const std::string b = absl::StrCat("block", axis);
+  Open(absl::StrCat("if (", e, " > 0) {"));
+  LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kElement));
+  LATHE_RETURN_IF_ERROR(Tables());
+  for (const Reduction& r : reductions_) {
+    Line(absl::StrCat("auto& row", r.id, " = ", A(r, level), ";"));
+    if (r.index >= 0) Line(absl::StrCat("auto& row_at", r.id, " = ", I(r, level), ";"));
+  }
+  Open("{");
+  DeclareRow(level);
+  if (!TakesWholeRows()) {
+    LATHE_RETURN_IF_ERROR(Chunk(true));
+  }
+  Open(absl::StrCat("for (int64_t ", b, " = 0; ", b, " * ", kInnerBlock, " < ", e, "; ++", b,
+                    ") {"));
+  Line(absl::StrCat("const int64_t first = ", b, " * ", kInnerBlock, ", last = hn::Least(", e,
+                    ", first + ", kInnerBlock, ");"));
+  StartLanes(level);
   Line(absl::StrCat("int64_t ", i, " = first;"));
+  LATHE_RETURN_IF_ERROR(OctetLoop(level, "last"));
+  RestoreOrder(level);
   const std::string at = absl::StrCat(i, " + k * ", lanes);
   const std::string part =
       absl::StrCat("LATHE_TRY(chunk(", at, ", hn::Part{static_cast<int>(hn::Least(", lanes,
                    ", last - (", at, ")))}, k));");
   const std::string full = absl::StrCat("LATHE_TRY(chunk(", at, ", hn::Full(), k));");
-  if (IsWorthCopies(spec_, stage_, plan_)) {
+  if (TakesWholeRows()) {
+    // Nothing is left.
+  } else if (!octets_.applies && IsWorthCopies(spec_, stage_, plan_)) {
     Open(absl::StrCat("for (; ", i, " + ", kLanes, " <= last; ", i, " += ", kLanes, ") {"));
     for (int k = 0; k < groups(); ++k) {
       Line(absl::StrCat("LATHE_TRY(chunk(", i, " + ", k * plan_.lanes, ", hn::Full(), ", k, "));"));
@@ -334,30 +371,86 @@ absl::Status StageEmitter::RowOfLanes(size_t level) {
     Close();
   }
   for (const Reduction& r : reductions_) {
-    const std::string q = Blocks(r, level, false, r.type, axis, kInnerBlock);
+    const std::string length = BlockCount(axis, kInnerBlock);
+    const std::string q = Blocks(r, level, false, r.type, length);
     const std::string count = absl::StrCat("hn::Least(", kLanes, ", last - first)");
     if (r.index < 0) {
       Line(absl::StrCat(q, "[", b, "] = hn::FoldLanes<", r.kind, ">(", A(r, level), ", ", count,
                         ");"));
     } else {
-      const std::string p = Blocks(r, level, true, "int64_t", axis, kInnerBlock);
+      const std::string p = Blocks(r, level, true, "int64_t", length);
       Line(absl::StrCat(p, "[", b, "] = hn::FoldPositionLanes<", r.kind, ">(", A(r, level), ", ",
                         I(r, level), ", &", q, "[", b, "], ", count, ");"));
     }
   }
   Close();
+  FoldRow(level, e);
+  Close();
+  Close();
+  return absl::OkStatus();
+}
+
+// One row along the last two axes: groups of a known, whole number of lanes (kernel_spec.h).
+absl::Status StageEmitter::RowInLine(size_t level) {
+  const int outer = reduce_axes_[level], axis = plan_.vector_axis;
+  const std::string g = x(outer), i = x(axis), e = absl::StrCat("e", axis);
+  const std::string length = absl::StrCat("e", outer, " * ", e);
+  Open(absl::StrCat("if (e", outer, " > 0) {"));
   for (const Reduction& r : reductions_) {
-    const std::string q = absl::StrCat("q", number_, "_", r.id, "_", level);
-    const std::string p = absl::StrCat("p", number_, "_", r.id, "_", level);
-    const std::string count = absl::StrCat("(", e, " + ", kInnerBlock - 1, ") / ", kInnerBlock);
-    if (r.index < 0) {
-      Line(absl::StrCat("hn::FoldPairs<", r.kind, ">(", q, ", ", count, ");"));
-    } else {
-      Line(absl::StrCat("hn::FoldPositionPairs<", r.kind, ">(", q, ", ", p, ", ", count, ");"));
-      Line(absl::StrCat("row_at", r.id, " = ", p, "[0];"));
-    }
-    Line(absl::StrCat("row", r.id, " = ", q, "[0];"));
+    Line(absl::StrCat("auto& row", r.id, " = ", A(r, level), ";"));
   }
+  Open("{");
+  DeclareRow(level + 1);
+  Open(absl::StrCat("for (int64_t ", g, " = 0; ", g, " < e", outer, "; ++", g, ") {"));
+  Open(absl::StrCat("if (", g, " * ", e, " % ", kInnerBlock, " == 0) {"));
+  StartLanes(level + 1);
+  Close();
+  LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kElement));
+  LATHE_RETURN_IF_ERROR(Tables());
+  LATHE_RETURN_IF_ERROR(AskAheadOfGroups(outer));
+  Line(absl::StrCat("int64_t ", i, " = 0;"));
+  LATHE_RETURN_IF_ERROR(OctetLoop(level + 1, e));
+  if (!TakesWholeRows()) {
+    // Groups of a row may start at different places within a byte.
+    const bool changes = octets_.applies;
+    if (changes) {
+      Open(absl::StrCat("if (", i, " < ", e, ") {"));
+      RestoreOrder(level + 1);
+    }
+    LATHE_RETURN_IF_ERROR(Chunk(true));
+    Open(absl::StrCat("for (; ", i, " < ", e, "; ", i, " += ", kLanes, ") {"));
+    if (IsWorthCopies(spec_, stage_, plan_)) {
+      for (int k = 0; k < groups(); ++k) {
+        Line(absl::StrCat("LATHE_TRY(chunk(", i, " + ", k * plan_.lanes, ", hn::Full(), ", k,
+                          "));"));
+      }
+    } else {
+      Line(absl::StrCat("for (int k = 0; k < ", groups(), "; ++k) LATHE_TRY(chunk(", i, " + k * ",
+                        plan_.lanes, ", hn::Full(), k));"));
+    }
+    Close();
+    if (changes) {
+      RestoreOrder(level + 1);
+      Close();
+    }
+  }
+  Open(absl::StrCat("if ((", g, " + 1) * ", e, " % ", kInnerBlock, " == 0 || ", g, " + 1 == e",
+                    outer, ") {"));
+  RestoreOrder(level + 1);
+  for (const Reduction& r : reductions_) {
+    const std::string q =
+        Blocks(r, level, false, r.type,
+               absl::StrCat("((", length, " + ", kInnerBlock - 1, ") / ", kInnerBlock, ")"));
+    // Of a copy: what a function takes the address of does not stay in registers.
+    const std::string a = A(r, level + 1), copy = absl::StrCat("f", r.id);
+    Line(absl::StrCat(VectorType(r.type), " ", copy, "[", groups(), "];"));
+    Line(absl::StrCat("for (int k = 0; k < ", groups(), "; ++k) ", copy, "[k] = ", a, "[k];"));
+    Line(absl::StrCat(q, "[", g, " * ", e, " / ", kInnerBlock, "] = hn::FoldLanes<", r.kind, ">(",
+                      copy, ", ", kLanes, ");"));
+  }
+  Close();
+  Close();
+  FoldRow(level, length);
   Close();
   Close();
   return absl::OkStatus();
@@ -441,10 +534,10 @@ absl::Status StageEmitter::ColumnLevel(size_t level) {
   Close();
   Open(absl::StrCat("if (", e, " > ", kOuterBlock, ") {"));
   for (const Reduction& r : reductions_) {
-    const std::string q = Blocks(r, level, false, r.type, axis, kOuterBlock);
+    const std::string q = Blocks(r, level, false, r.type, BlockCount(axis, kOuterBlock));
     Line(absl::StrCat(every, q, "[", b, " * ", groups(), " + k] = ", A(r, level), "[k];"));
     if (r.index < 0) continue;
-    const std::string p = Blocks(r, level, true, "int64_t", axis, kOuterBlock);
+    const std::string p = Blocks(r, level, true, "int64_t", BlockCount(axis, kOuterBlock));
     Line(absl::StrCat(every, p, "[", b, " * ", groups(), " + k] = ", I(r, level), "[k];"));
   }
   Close();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "codegen/cpu/octet_plan.h"
 #include "codegen/cpu/op_emitter.h"
 
 namespace lathe::cpu {
@@ -26,7 +27,10 @@ class StageEmitter {
   // `number` is the stage's place in the spec; it makes names of scratch arrays unique.
   StageEmitter(const KernelSpec& spec, const SpecStage& stage, int number, const StagePlan& plan,
                const SymbolNames& names, HeaderParts& parts, std::vector<ScratchArray>& scratch,
-               const MemoryHints& hints);
+               const MemoryHints& hints, int vector_bytes);
+
+  // What is computed once, before all rows; "" where nothing is.
+  absl::StatusOr<std::string> EmitShared(int indent);
 
   // The stage as text, indented by `indent`.
   absl::StatusOr<std::string> Emit(int indent);
@@ -54,6 +58,22 @@ class StageEmitter {
   absl::Status Columns();
   absl::Status RowLevel(size_t level);
   absl::Status RowOfLanes(size_t level);
+  absl::Status RowInLine(size_t level);
+  void DeclareRow(size_t level);
+  void StartLanes(size_t level);
+  void FoldRow(size_t level, const std::string& count);
+
+  // octet_emitter.cc
+  absl::Status Tables();
+  absl::Status AskAheadOfGroups(int group_axis);
+  absl::Status OctetLoop(size_t level, const std::string& last);
+  absl::Status OctetBody(size_t level);
+  absl::StatusOr<std::string> OctetCondition() const;
+  bool TakesWholeRows() const;  // no element is left to the natural order
+  void RestoreOrder(size_t level);
+  absl::Status SharedRow();
+  std::string SharedPlace(int id) const;
+  std::string RowPosition() const;
   absl::Status ColumnLevel(size_t level);
   absl::Status ColumnElements(size_t level);
   absl::Status AfterReduction(const Scope& scope, const std::function<std::string(int)>& result);
@@ -69,7 +89,8 @@ class StageEmitter {
     return absl::StrCat("i", r.id, "_", level);
   }
   std::string Blocks(const Reduction& r, size_t level, bool positions, const std::string& type,
-                     int axis, int block);
+                     const std::string& count);
+  static std::string BlockCount(int axis, int block);
   std::string VectorType(const std::string& lane_type) const;
   int groups() const { return kLanes / plan_.lanes; }
 
@@ -82,6 +103,8 @@ class StageEmitter {
   const MemoryHints& hints_;
   std::string text_;
   OpEmitter ops_;
+  const OctetPlan octets_;
+  const bool in_line_;  // the last two reduce axes are one row
   std::vector<Reduction> reductions_;
   std::vector<int> reduce_axes_;
 };

@@ -51,6 +51,8 @@ class Execution {
   bool Reduce();
   bool ReduceLevel(int d);
   bool ReduceLanes(int d);
+  bool ReduceGroup(int d, int64_t group);
+  int64_t Groups(const StageProgram& stage) const;
   bool ReduceRowBlocks(int d);
   bool ReduceEachRow();
   void Accumulate(int d, int64_t i, const Reduction& r, size_t number, const char* value,

@@ -168,6 +168,7 @@ class KernelCompiler {
   absl::StatusOr<StageProgram> Stage(KernelContext& context, size_t s, const StageShape& shape) {
     LATHE_ASSIGN_OR_RETURN(StageProgram stage, CompileStage(context, spec_.stages[s], shape));
     stage.all_axes = stage_axes_[s];
+    stage.in_line = InnerReducesInLine(spec_, spec_.stages[s]);
     FinishStage(stage, static_cast<int64_t>(spec_.locals.size()) * kScalarBytes, largest_tile_);
     return stage;
   }

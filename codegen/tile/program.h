@@ -117,6 +117,7 @@ struct StageProgram {
   int16_t row_axis = -1, col_axis = -1;
   bool has_reduction = false;
   bool col_reduces = false;       // columns along a reduce axis (the last)
+  bool in_line = false;           // and the reduce axis before it counts as one row with it
   bool row_reduces = false;       // rows along the innermost reduce axis
   bool rows_given = false;        // the kernel chose the rows (an outer axis)
   bool post_along_rows = false;   // after the reduction, tiles run along row_axis

@@ -10,16 +10,31 @@
 
 namespace lathe::tile {
 
+namespace {
+
+// Reduce axes that are levels of their own.
+int LoopLevels(const StageProgram& stage) {
+  return static_cast<int>(stage.reduce.size()) - (stage.in_line ? 1 : 0);
+}
+
+}  // namespace
+
 int Execution::LevelCount() const {
   const bool inner = stage_->col_reduces || stage_->row_reduces;
-  return static_cast<int>(stage_->reduce.size()) + (inner ? 1 : 0);
+  return LoopLevels(*stage_) + (inner ? 1 : 0);
 }
 
 int64_t Execution::ExtentOfLevel(int d) const {
-  const int16_t axis = d < static_cast<int>(stage_->reduce.size()) ? stage_->reduce[d]
-                       : stage_->col_reduces                       ? stage_->col_axis
-                                                                   : stage_->row_axis;
-  return high_[axis] - low_[axis];
+  const int16_t axis = d < LoopLevels(*stage_) ? stage_->reduce[d]
+                       : stage_->col_reduces   ? stage_->col_axis
+                                               : stage_->row_axis;
+  const int64_t groups = d < LoopLevels(*stage_) ? 1 : Groups(*stage_);
+  return (high_[axis] - low_[axis]) * groups;
+}
+
+// Pieces of a row that the reduce axis before the columns counts.
+int64_t Execution::Groups(const StageProgram& stage) const {
+  return stage.in_line ? high_[stage.reduce.back()] - low_[stage.reduce.back()] : 1;
 }
 
 int64_t Execution::BlockOfLevel(int d) const {
@@ -29,7 +44,7 @@ int64_t Execution::BlockOfLevel(int d) const {
 int64_t Execution::ReduceBytes(const StageProgram& stage) const {
   if (!stage.has_reduction || stage.post_along_rows) return 0;
   // Upper bounds that need no knowledge of the stage in force.
-  std::vector<int16_t> axes(stage.reduce);
+  std::vector<int16_t> axes(stage.reduce.begin(), stage.reduce.begin() + LoopLevels(stage));
   if (stage.col_reduces) axes.push_back(stage.col_axis);
   if (stage.row_reduces) axes.push_back(stage.row_axis);
   const int64_t width = stage.col_reduces ? 1 : stage.tile_elements;
@@ -38,8 +53,9 @@ int64_t Execution::ReduceBytes(const StageProgram& stage) const {
   for (int16_t axis : axes) {
     const bool inner = stage.col_reduces && axis == stage.col_axis;
     const int64_t block = inner ? kInnerBlock : kOuterBlock;
-    const int64_t blocks = (high_[axis] - low_[axis] + block - 1) / block;
-    const __int128 elements = std::max<__int128>(__int128{blocks} * width, inner ? kLanes : 0) +
+    const __int128 extent = __int128{high_[axis] - low_[axis]} * (inner ? Groups(stage) : 1);
+    const __int128 blocks = (extent + block - 1) / block;
+    const __int128 elements = std::max<__int128>(blocks * width, inner ? kLanes : 0) +
                               (inner ? kLanes : 0) + kScalarBytes;
     for (const Reduction& r : stage.reductions) {
       bytes += (elements * (r.bytes + (r.is_arg ? 8 : 0)) + 3 * kScalarBytes) & -kScalarBytes;
@@ -124,13 +140,31 @@ void Execution::FinishLevel(int d, int64_t extent, int64_t block) {
 
 // Columns along the innermost reduce axis: lanes, blocks of kInnerBlock.
 bool Execution::ReduceLanes(int d) {
+  const int64_t groups = Groups(*stage_);
+  for (int64_t group = 0; group < groups; ++group) {
+    if (stage_->in_line) {
+      index_[stage_->reduce.back()] = group;
+      if (!RunSection(stage_->sections[stage_->parallel.size() + stage_->reduce.size()])) {
+        return false;
+      }
+    }
+    if (!ReduceGroup(d, group)) return false;
+  }
+  FinishLevel(d, ExtentOfLevel(d), kInnerBlock);
+  return true;
+}
+
+// One pass over the columns; groups are as long as a power of two from kLanes on, as tiles are.
+bool Execution::ReduceGroup(int d, int64_t group) {
   const int64_t extent = ExtentOfLevel(d);
+  const int64_t columns = high_[stage_->col_axis] - low_[stage_->col_axis];
   const int64_t blocks = (extent + kInnerBlock - 1) / kInnerBlock;
-  int64_t lanes_in_use = 0;
-  for (int64_t start = 0; start < extent; start += stage_->tile_elements) {
-    index_[stage_->col_axis] = start;
-    SetTile(1, std::min(stage_->tile_elements, extent - start));
+  int64_t lanes_in_use = kLanes;
+  for (int64_t column = 0; column < columns; column += stage_->tile_elements) {
+    index_[stage_->col_axis] = column;
+    SetTile(1, std::min(stage_->tile_elements, columns - column));
     if (!RunSection(stage_->sections[stage_->tile_level])) return false;
+    const int64_t start = group * columns + column;
     const bool begins = start % kInnerBlock == 0;
     const bool ends = (start + n_) % kInnerBlock == 0 || start + n_ == extent;
     if (begins) lanes_in_use = std::min<int64_t>(n_, kLanes);
@@ -163,7 +197,6 @@ bool Execution::ReduceLanes(int d) {
       if (r.is_arg) partial.indices[block] = lane_indices[0];
     }
   }
-  FinishLevel(d, extent, kInnerBlock);
   return true;
 }
 
@@ -201,7 +234,7 @@ bool Execution::ReduceRowBlocks(int d) {
 }
 
 bool Execution::ReduceLevel(int d) {
-  if (d == static_cast<int>(stage_->reduce.size())) {
+  if (d == LoopLevels(*stage_)) {
     return stage_->col_reduces ? ReduceLanes(d) : ReduceRowBlocks(d);
   }
   const bool tile_outside = !stage_->col_reduces && !stage_->row_reduces;

@@ -33,6 +33,7 @@ INSTANTIATE_TEST_SUITE_P(Files, TileTest,
                          testing::Values("codegen/testdata/pointwise.spec",
                                          "codegen/testdata/indexing.spec",
                                          "codegen/testdata/reductions.spec",
+                                         "codegen/testdata/packed_rows.spec",
                                          "codegen/tile/testdata/tiles.spec"));
 
 }  // namespace

@@ -174,6 +174,7 @@ class Evaluator {
     return Loop(ParallelAxes(spec_, stage), 0, [&]() -> absl::Status {
       values_.assign(stage_->body.ops.size(), Scalar());
       if (reduced.empty()) return Operations([](OpPhase) { return true; });
+      in_line_ = InnerReducesInLine(spec_, stage);
       LATHE_ASSIGN_OR_RETURN(Partials total, ReduceFrom(reduced, 0));
       for (size_t r = 0; r < reduces_.size(); ++r) {
         const LoopOp& op = stage_->body.ops[reduces_[r]];
@@ -206,16 +207,20 @@ class Evaluator {
   absl::StatusOr<Partials> ReduceFrom(const std::vector<int>& axes, size_t k) {
     if (k == axes.size()) return Element();
     const int axis = axes[k];
-    const bool is_last = axis == stage_->axes.back();
+    const bool in_line = in_line_ && k + 2 == axes.size();
+    const int inner = in_line ? axes[k + 1] : axis;
+    const bool is_last = inner == stage_->axes.back();
+    const int64_t extent = in_line ? extents_[axis] * extents_[inner] : extents_[axis];
     const int64_t block_length = is_last ? kInnerBlock : kOuterBlock;
     const int64_t lanes = is_last ? kLanes : 1;
     std::vector<Partials> blocks;
-    for (int64_t start = 0; start < extents_[axis]; start += block_length) {
-      const int64_t stop = std::min(start + block_length, extents_[axis]);
+    for (int64_t start = 0; start < extent; start += block_length) {
+      const int64_t stop = std::min(start + block_length, extent);
       std::vector<Partials> lane_values;
       for (int64_t i = start; i < stop; ++i) {
-        env_[spec_.axes[axis].symbol] = i;
-        LATHE_ASSIGN_OR_RETURN(Partials element, ReduceFrom(axes, k + 1));
+        if (in_line) env_[spec_.axes[axis].symbol] = i / extents_[inner];
+        env_[spec_.axes[inner].symbol] = in_line ? i % extents_[inner] : i;
+        LATHE_ASSIGN_OR_RETURN(Partials element, ReduceFrom(axes, in_line ? k + 2 : k + 1));
         const int64_t lane = i % lanes;
         if (lane == static_cast<int64_t>(lane_values.size())) {
           lane_values.push_back(element);
@@ -345,6 +350,7 @@ class Evaluator {
   const SpecStage* stage_ = nullptr;
   std::vector<OpPhase> phases_;
   std::vector<size_t> reduces_;
+  bool in_line_ = false;  // the last two reduce axes are one row
   std::vector<Scalar> values_;
 };
 

@@ -26,6 +26,19 @@ std::vector<int> ParallelAxes(const KernelSpec& spec, const SpecStage& stage) {
   return AxesOf(spec, stage, AxisKind::kParallel);
 }
 
+bool InnerReducesInLine(const KernelSpec& spec, const SpecStage& stage) {
+  const size_t count = stage.axes.size();
+  if (count < 2) return false;
+  const SpecAxis &outer = spec.axes[stage.axes[count - 2]], &inner = spec.axes[stage.axes.back()];
+  const std::optional<int64_t> length = inner.extent.AsInt();
+  const bool is_position = std::any_of(
+      stage.body.ops.begin(), stage.body.ops.end(),
+      [](const LoopOp& op) { return op.kind == OpKind::kReduce && op.operands.size() == 2; });
+  return outer.kind == AxisKind::kReduce && inner.kind == AxisKind::kReduce && !is_position &&
+         length.has_value() && *length >= kLanes && *length % kLanes == 0 &&
+         kInnerBlock % *length == 0;
+}
+
 bool KeepsEveryElement(const KernelSpec& spec, const SpecLocal& local) {
   return std::any_of(local.axes.begin(), local.axes.end(),
                      [&](int axis) { return spec.axes[axis].kind == AxisKind::kReduce; });

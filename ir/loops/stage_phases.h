@@ -28,6 +28,10 @@ std::vector<OpPhase> StagePhases(const KernelSpec& spec, const SpecStage& stage)
 std::vector<int> ReduceAxes(const KernelSpec& spec, const SpecStage& stage);
 std::vector<int> ParallelAxes(const KernelSpec& spec, const SpecStage& stage);
 
+// Whether the last two reduce axes count as one when they reduce: the order that kernel_spec.h
+// states for rows cut into groups.
+bool InnerReducesInLine(const KernelSpec& spec, const SpecStage& stage);
+
 }  // namespace lathe
 
 #endif  // LATHE_IR_LOOPS_STAGE_PHASES_H_

@@ -1,0 +1,215 @@
+#include "codegen/cpu/octet_plan.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "codegen/cpu/expression_text.h"
+#include "codegen/cpu/stage_work.h"
+#include "symbolic/evaluate.h"
+
+namespace lathe::cpu {
+namespace {
+
+constexpr int kWidestPacked = 4;  // bits: an octet is one word
+constexpr size_t kMostLoads = 2;
+constexpr double kFewElements = 1 << 16;  // not worth the text
+// A row's shared values stay in the first caches, and in the scratch of one call.
+constexpr int64_t kMostSharedBytes = 60 << 10;
+
+class Planner {
+ public:
+  Planner(const KernelSpec& spec, const SpecStage& stage, const StagePlan& plan, int vector_bytes)
+      : spec_(spec),
+        stage_(stage),
+        plan_(plan),
+        vector_bytes_(vector_bytes),
+        ops_(stage.body.ops),
+        axis_(spec.axes[stage.axes.back()].symbol) {}
+
+  OctetPlan Run() {
+    result_.table_of.assign(ops_.size(), -1);
+    result_.in_loop.assign(ops_.size(), false);
+    result_.for_shared.assign(ops_.size(), false);
+    FindSteady();
+    FindTables();
+    bool fine = HasAllowedAxes();
+    for (size_t i = 0; i < ops_.size() && fine; ++i) {
+      if (ops_[i].kind == OpKind::kReduce) fine = ops_[i].operands.size() == 1;
+      if (ops_[i].kind == OpKind::kReduce && fine) fine = Take(ops_[i].operands[0]);
+      if (IsElement(i) && HasEffect(ops_[i].kind)) fine = false;
+    }
+    result_.applies = fine && !result_.loads.empty() && result_.loads.size() <= kMostLoads &&
+                      SharedBytes() <= kMostSharedBytes;
+    return std::move(result_);
+  }
+
+ private:
+  static bool HasEffect(OpKind kind) {
+    return kind == OpKind::kStore || kind == OpKind::kStoreLocal || kind == OpKind::kCheck ||
+           kind == OpKind::kIndirect;
+  }
+  bool IsElement(size_t id) const {
+    return plan_.varies[id] && plan_.phases[id] != OpPhase::kReduced && !plan_.unused[id];
+  }
+
+  // One row, of known length.
+  bool HasAllowedAxes() const {
+    const std::vector<int> axes = ReduceAxes(spec_, stage_);
+    return (axes.size() == 1 || (axes.size() == 2 && InnerReducesInLine(spec_, stage_))) &&
+           std::all_of(axes.begin(), axes.end(),
+                       [&](int axis) { return spec_.axes[axis].extent.AsInt().has_value(); });
+  }
+
+  int64_t SharedBytes() const {
+    int64_t elements = 1;
+    for (int axis : ReduceAxes(spec_, stage_)) {
+      elements *= std::min<int64_t>(*spec_.axes[axis].extent.AsInt(), kMostSharedBytes);
+    }
+    return elements * 4 * static_cast<int64_t>(result_.shared.size());
+  }
+
+  // The same for all rows: of inputs, constants and the axes that reduce.
+  void FindSteady() {
+    absl::flat_hash_set<Expr> rows;
+    for (const SpecAxis& axis : spec_.axes) {
+      if (axis.kind != AxisKind::kReduce) rows.insert(axis.symbol);
+    }
+    for (const LoopOp& op : ops_) {
+      if (op.kind == OpKind::kIndirect) rows.insert(op.symbol);
+    }
+    for (const LoopOp& op : ops_) {
+      bool steady =
+          op.mask == kNoValue && !HasEffect(op.kind) && op.kind != OpKind::kReduce &&
+          op.kind != OpKind::kLoadLocal &&
+          (op.operands.empty() || !IsIntegerDivision(op.kind, ops_[op.operands[0]].dtype));
+      for (int32_t operand : op.operands) steady = steady && steady_[operand];
+      if (op.kind == OpKind::kLoad) {
+        steady = steady && spec_.buffers[op.buffer].role == BufferRole::kIn;
+      }
+      if (op.kind == OpKind::kLoad || op.kind == OpKind::kIndexExpr) {
+        for (const Expr& symbol : symbolic::FreeSymbols(op.index)) {
+          steady = steady && !rows.contains(symbol);
+        }
+      }
+      steady_.push_back(steady);
+    }
+  }
+
+  bool IsPackedLoad(const LoopOp& op) const {
+    if (op.kind != OpKind::kLoad || !IsSubByte(op.dtype) || BitWidth(op.dtype) > kWidestPacked ||
+        op.mask != kNoValue || StrideAlong(op.index, axis_) != Expr(1)) {
+      return false;
+    }
+    return std::none_of(plan_.varying_symbols.begin(), plan_.varying_symbols.end(),
+                        [&](const Expr& symbol) { return HoldsSymbol(op.index, symbol); });
+  }
+
+  // Arithmetic on each lane by itself that does not fail.
+  bool IsLaneWise(const LoopOp& op) const {
+    switch (op.kind) {
+      case OpKind::kLoad:
+      case OpKind::kLoadLocal:
+      case OpKind::kIndexExpr:
+      case OpKind::kReduce:
+        return false;
+      default:
+        return op.mask == kNoValue && !HasEffect(op.kind) &&
+               (op.operands.empty() || !IsIntegerDivision(op.kind, ops_[op.operands[0]].dtype));
+    }
+  }
+
+  // Tables need an instruction that looks a whole vector up, and a lane an entry.
+  void FindTables() {
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const LoopOp& op = ops_[i];
+      if (!IsElement(i) || plan_.lanes * 4 != vector_bytes_) continue;
+      if (IsPackedLoad(op) && 1 << BitWidth(op.dtype) <= plan_.lanes) {
+        result_.table_of[i] = static_cast<int>(i);
+      } else if (IsLaneWise(op)) {
+        result_.table_of[i] = TableOfOperands(op);
+      }
+    }
+  }
+  int TableOfOperands(const LoopOp& op) const {
+    int load = -1;
+    for (int32_t operand : op.operands) {
+      if (!plan_.varies[operand]) continue;
+      const int other = result_.table_of[operand];
+      if (other < 0 || (load >= 0 && load != other)) return -1;
+      load = other;
+    }
+    return load;
+  }
+
+  static bool FitsWords(DType dtype) { return BitWidth(dtype) == 32; }
+
+  // Decides how the loop gets the value of `id`; false: not at all.
+  bool Take(int id) {
+    if (!plan_.varies[id] || result_.in_loop[id] || Contains(result_.shared, id) ||
+        Contains(result_.tables, id)) {
+      return true;
+    }
+    const LoopOp& op = ops_[id];
+    if (steady_[id] && !IsPackedLoad(op)) {
+      if (!FitsWords(op.dtype)) return false;
+      result_.shared.push_back(id);
+      NeedForShared(id);
+      return true;
+    }
+    if (result_.table_of[id] >= 0 && FitsWords(op.dtype)) {
+      result_.tables.push_back(id);
+      return Take(result_.table_of[id]);
+    }
+    result_.in_loop[id] = true;
+    if (IsPackedLoad(op)) {
+      result_.loads.push_back(id);
+      return true;
+    }
+    if (!IsLaneWise(op)) return false;
+    return std::all_of(op.operands.begin(), op.operands.end(),
+                       [&](int32_t operand) { return Take(operand); });
+  }
+
+  void NeedForShared(int id) {
+    if (result_.for_shared[id]) return;
+    result_.for_shared[id] = true;
+    for (int32_t operand : ops_[id].operands) NeedForShared(operand);
+  }
+
+  static bool Contains(const std::vector<int>& ids, int id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  }
+
+  const KernelSpec& spec_;
+  const SpecStage& stage_;
+  const StagePlan& plan_;
+  const int vector_bytes_;
+  const std::vector<LoopOp>& ops_;
+  const Expr axis_;
+  std::vector<bool> steady_;
+  OctetPlan result_;
+};
+
+}  // namespace
+
+OctetPlan PlanOctets(const KernelSpec& spec, const SpecStage& stage, const StagePlan& plan,
+                     int vector_bytes) {
+  const bool fits = plan.shape == StageShape::kRows && (plan.lanes == 8 || plan.lanes == 16) &&
+                    plan.lanes * 4 <= vector_bytes && ExpectedElements(spec, stage) >= kFewElements;
+  return fits ? Planner(spec, stage, plan, vector_bytes).Run() : OctetPlan();
+}
+
+bool IsMultipleOfEight(const Expr& e, const Expr& axis) {
+  if (e == axis) return true;
+  if (std::optional<int64_t> value = e.AsInt()) return *value % 8 == 0;
+  const auto is_multiple = [&](const Expr& part) { return IsMultipleOfEight(part, axis); };
+  if (e.kind() == symbolic::ExprKind::kAdd) {
+    return std::all_of(e.operands().begin(), e.operands().end(), is_multiple);
+  }
+  if (e.kind() == symbolic::ExprKind::kMul) {
+    return std::any_of(e.operands().begin(), e.operands().end(), is_multiple);
+  }
+  return false;
+}
+
+}  // namespace lathe::cpu

@@ -158,16 +158,21 @@ class Planner {
     }
     if (result_.table_of[id] >= 0 && FitsWords(op.dtype)) {
       result_.tables.push_back(id);
-      return Take(result_.table_of[id]);
+      AddLoad(result_.table_of[id]);
+      return true;
     }
     result_.in_loop[id] = true;
     if (IsPackedLoad(op)) {
-      result_.loads.push_back(id);
+      AddLoad(id);
       return true;
     }
     if (!IsLaneWise(op)) return false;
     return std::all_of(op.operands.begin(), op.operands.end(),
                        [&](int32_t operand) { return Take(operand); });
+  }
+
+  void AddLoad(int id) {
+    if (!Contains(result_.loads, id)) result_.loads.push_back(id);
   }
 
   void NeedForShared(int id) {

@@ -86,12 +86,15 @@ LATHE_INLINE void OctetOrder(V (&v)[kVectors]) {
   constexpr int kLanes = kLanesOf<V>;
   const auto low = Iota(FixedTag<LaneOf<MaskOf<V>>, kLanes>()) / 2 +
                    Iota(FixedTag<LaneOf<MaskOf<V>>, kLanes>()) % 2 * kLanes;
+#pragma GCC unroll 3
   for (int turn = 0; turn < 3; ++turn) {
     V next[kVectors];
+#pragma GCC unroll 8
     for (int k = 0; k < kVectors / 2; ++k) {
       next[2 * k] = __builtin_shuffle(v[k], v[k + kVectors / 2], low);
       next[2 * k + 1] = __builtin_shuffle(v[k], v[k + kVectors / 2], low + kLanes / 2);
     }
+#pragma GCC unroll 8
     for (int k = 0; k < kVectors; ++k) v[k] = next[k];
   }
 }

@@ -119,35 +119,46 @@ LATHE_INLINE void FoldPairs(T* values, int64_t n) {
     n = half;
   }
 }
+// The lanes of a vector; its upper lanes are joined with anything.
+template <class Kind, int kCount, class V>
+LATHE_INLINE LaneOf<V> FoldVector(V v) {
+  if constexpr (kCount == 1) return v[0];
+  typedef MaskOf<V> Places;
+  const auto upper = (Iota(FixedTag<LaneOf<Places>, kLanesOf<V>>()) + kCount / 2) &
+                     static_cast<LaneOf<Places>>(kLanesOf<V> - 1);
+  if constexpr (kCount > 1) {
+    return FoldVector<Kind, kCount / 2>(Kind::Join(v, __builtin_shuffle(v, upper)));
+  }
+}
 // The first n lanes of 64. Every step folds whole vectors as long as there are any: its targets
 // lie before its sources, and lanes past the sum stay as they were.
 template <class Kind, class V>
 static inline LaneOf<V> FoldLanes(V* lanes, int64_t count) {
   constexpr int kCount = kLanesOf<V>, kVectors = 64 / kCount;
-  const FixedTag<LaneOf<V>, kCount> d;
-  LaneOf<V> values[64 + kCount];
-  int n = static_cast<int>(count);
-  if (n == 64) {
+  if (count == 64) {
+#pragma GCC unroll 4
     for (int vectors = kVectors; vectors > 1; vectors /= 2) {
+#pragma GCC unroll 8
       for (int i = 0; i < vectors / 2; ++i) {
         lanes[i] = Kind::Join(lanes[i], lanes[i + vectors / 2]);
       }
     }
-    n = kCount;
-    StoreU(lanes[0], d, values);
-  } else {
-    for (int i = 0; i < kVectors; ++i) StoreU(lanes[i], d, values + i * kCount);
-    StoreU(V{}, d, values + 64);
-    while (n > kCount) {
-      const int half = (n + 1) / 2, pairs = n - half;
-      for (int i = 0; i < pairs; i += kCount) {
-        const V a = LoadU(d, values + i);
-        const V joined = Kind::Join(a, LoadU(d, values + i + half));
-        const Part rest = {pairs - i < kCount ? pairs - i : kCount};
-        StoreU(IfThenElse(FirstN(MaskOf<V>(), rest), joined, a), d, values + i);
-      }
-      n = half;
+    return FoldVector<Kind, kCount>(lanes[0]);
+  }
+  const FixedTag<LaneOf<V>, kCount> d;
+  LaneOf<V> values[64 + kCount];
+  int n = static_cast<int>(count);
+  for (int i = 0; i < kVectors; ++i) StoreU(lanes[i], d, values + i * kCount);
+  StoreU(V{}, d, values + 64);
+  while (n > kCount) {
+    const int half = (n + 1) / 2, pairs = n - half;
+    for (int i = 0; i < pairs; i += kCount) {
+      const V a = LoadU(d, values + i);
+      const V joined = Kind::Join(a, LoadU(d, values + i + half));
+      const Part rest = {pairs - i < kCount ? pairs - i : kCount};
+      StoreU(IfThenElse(FirstN(MaskOf<V>(), rest), joined, a), d, values + i);
     }
+    n = half;
   }
   FoldPairs<Kind>(values, n);
   return values[0];

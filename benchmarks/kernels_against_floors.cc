@@ -229,6 +229,16 @@ void PackedProducts() {
     return %y
   })",
                 {});
+  for (const DType dtype : {DType::kI3, DType::kI2}) {
+    PackedProduct(dtype == DType::kI3 ? "gemv of i3 4096x14336" : "gemv of i2 4096x14336", dtype,
+                  R"() {
+    %w = aten._to_copy(%q, dtype=f32)
+    %t = aten.t(%w)
+    %y = aten.mm(%x, %t)
+    return %y
+  })",
+                  {});
+  }
   PackedProduct("gemv of i4, scaled", DType::kI4, R"(, %s: f32[14336]) {
     %w = aten._to_copy(%q, dtype=f32)
     %t = aten.t(%w)

@@ -89,10 +89,10 @@ TEST(SizeProgram, FloatsAreBitsOfADouble) {
 TEST(MemoryPacking, PiecesThatLiveTogetherAreApart) {
   std::mt19937 random(3);
   for (int trial = 0; trial < 200; ++trial) {
-    std::vector<PackedPiece> pieces(1 + random() % 20);
+    std::vector<PackedPiece> pieces(random() % 40);
     for (PackedPiece& p : pieces) {
-      p.first_step = static_cast<int32_t>(random() % 10);
-      p.last_step = p.first_step + static_cast<int32_t>(random() % 5);
+      p.first_step = static_cast<int32_t>(random() % 50);
+      p.last_step = p.first_step + static_cast<int32_t>(random() % (1u << random() % 7));
       p.size_bytes = random() % 1000;
     }
     const int64_t total = PackMemory(absl::MakeSpan(pieces));

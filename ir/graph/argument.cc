@@ -32,14 +32,6 @@ Argument Argument::Ints(const std::vector<Expr>& items) {
   return List(std::move(list));
 }
 
-void Argument::ForEachValue(const std::function<void(Value*)>& visit) const {
-  if (is_value()) {
-    visit(value());
-  } else if (is_list()) {
-    for (const Argument& item : list()) item.ForEachValue(visit);
-  }
-}
-
 bool operator==(const Argument& a, const Argument& b) {
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {

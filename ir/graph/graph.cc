@@ -30,6 +30,15 @@ int ReplaceValue(Argument& argument, Value* old_value, Value* new_value) {
   return count;
 }
 
+int CountGraphs(const Argument& argument) {
+  if (argument.kind() == Argument::Kind::kGraph) return 1;
+  int count = 0;
+  if (argument.is_list()) {
+    for (const Argument& item : argument.list()) count += CountGraphs(item);
+  }
+  return count;
+}
+
 void DropUser(Value* value, Node* node) {
   // From the end: the youngest use is the likeliest to go.
   auto it = std::find(value->users.rbegin(), value->users.rend(), node);
@@ -110,10 +119,12 @@ void Graph::ClearOutputs() {
 
 void Graph::AddUses(Node* node, const Argument& argument) {
   argument.ForEachValue([node](Value* v) { v->users.push_back(node); });
+  graph_arguments_ += CountGraphs(argument);
 }
 
 void Graph::DropUses(Node* node, const Argument& argument) {
   argument.ForEachValue([node](Value* v) { DropUser(v, node); });
+  graph_arguments_ -= CountGraphs(argument);
 }
 
 Node* Graph::Insert(Node* before, std::string op, std::vector<Argument> arguments,

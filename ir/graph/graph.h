@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -86,7 +85,10 @@ class Argument {
   static Argument Of(std::shared_ptr<Graph> g) {
     return Argument(Data(std::in_place_index<11>, std::move(g)));
   }
-  static Argument Of(Tensor t) { return Argument(Data(std::in_place_index<12>, std::move(t))); }
+  static Argument Of(Tensor t) {
+    return Argument(
+        Data(std::in_place_index<12>, std::make_shared<const lathe::Tensor>(std::move(t))));
+  }
 
   Kind kind() const { return static_cast<Kind>(data_.index()); }
   bool is_none() const { return kind() == Kind::kNone; }
@@ -104,17 +106,25 @@ class Argument {
   const std::vector<Argument>& list() const { return std::get<10>(data_); }
   std::vector<Argument>& list() { return std::get<10>(data_); }
   const std::shared_ptr<Graph>& graph() const { return std::get<11>(data_); }
-  const Tensor& tensor() const { return std::get<12>(data_); }
+  const Tensor& tensor() const { return *std::get<12>(data_); }
 
   // Calls `visit` for every value inside, lists included, in order.
-  void ForEachValue(const std::function<void(Value*)>& visit) const;
+  template <typename Visit>
+  void ForEachValue(const Visit& visit) const {
+    if (is_value()) {
+      visit(value());
+    } else if (is_list()) {
+      for (const Argument& item : list()) item.ForEachValue(visit);
+    }
+  }
   // Structural equality; values by pointer, numbers by Scalar::Identical, graphs by pointer.
   friend bool operator==(const Argument& a, const Argument& b);
 
  private:
-  using Data =
-      std::variant<std::monostate, Value*, Expr, bool, lathe::Scalar, std::string, DType, Device,
-                   Layout, MemoryFormat, std::vector<Argument>, std::shared_ptr<Graph>, Tensor>;
+  // A program has many arguments and few of them are tensors, which are large: those lie outside.
+  using Data = std::variant<std::monostate, Value*, Expr, bool, lathe::Scalar, std::string, DType,
+                            Device, Layout, MemoryFormat, std::vector<Argument>,
+                            std::shared_ptr<Graph>, std::shared_ptr<const lathe::Tensor>>;
   explicit Argument(Data data) : data_(std::move(data)) {}
   Data data_;
 };
@@ -204,6 +214,8 @@ class Graph {
   Node* first() const { return first_; }
   Node* last() const { return last_; }
   int64_t node_count() const { return node_count_; }
+  // Whether any node takes a graph as an argument.
+  bool calls_graphs() const { return graph_arguments_ > 0; }
   // The id of the next node to be made: what is new since a moment has at least its next_id().
   int64_t next_id() const { return next_id_; }
   // Nodes in order; safe against erasing or inserting at the current node while iterating.
@@ -239,11 +251,12 @@ class Graph {
   std::vector<Argument> outputs_;
   std::vector<OutputSpec> output_specs_;
   std::vector<Expr> preconditions_;
-  absl::flat_hash_map<std::string, Value*> by_name_;
+  absl::flat_hash_map<absl::string_view, Value*> by_name_;  // the keys lie in the values
   absl::flat_hash_map<std::string, int> next_suffix_;
   Node* first_ = nullptr;
   Node* last_ = nullptr;
   int64_t node_count_ = 0;
+  int64_t graph_arguments_ = 0;
   int64_t next_id_ = 0;
 };
 

@@ -46,12 +46,13 @@ class DeadCode {
     if (has_unbacked_) FindBinders();
     for (const Argument& output : graph_.outputs()) Need(output);
     bool changed = false;
-    std::vector<Node*> nodes = graph_.nodes();
-    for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-      if (IsLive(**it)) {
-        NeedAll(**it);
+    Node* previous = nullptr;
+    for (Node* node = graph_.last(); node != nullptr; node = previous) {
+      previous = node->previous;
+      if (IsLive(*node)) {
+        NeedAll(*node);
       } else {
-        graph_.Erase(*it);
+        graph_.Erase(node);
         changed = true;
       }
     }

@@ -17,6 +17,7 @@ void CollectGraphs(const Argument& argument, std::vector<Graph*>& graphs) {
 
 std::vector<Graph*> Callees(const Graph& graph) {
   std::vector<Graph*> callees;
+  if (!graph.calls_graphs()) return callees;
   for (const Node* node = graph.first(); node != nullptr; node = node->next) {
     for (const Argument& argument : node->arguments) CollectGraphs(argument, callees);
   }

@@ -39,7 +39,9 @@ Value* SameAs(const Node& node, const absl::flat_hash_set<const Value*>& behind_
 bool RemoveFrom(Graph& graph) {
   const absl::flat_hash_set<const Value*> behind_outputs = ValuesBehindOutputs(graph);
   bool changed = false;
-  for (Node* node : graph.nodes()) {
+  Node* next = nullptr;
+  for (Node* node = graph.first(); node != nullptr; node = next) {
+    next = node->next;
     Value* same = SameAs(*node, behind_outputs);
     if (same == nullptr) continue;
     graph.ReplaceAllUses(node->results[0], same);

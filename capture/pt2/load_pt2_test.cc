@@ -102,7 +102,7 @@ TEST(LoadPt2, EveryModelWithTheRecordedTypes) {
     }
     std::vector<std::pair<const Value*, ValueType>> recorded;
     CollectTypes(*program->main, recorded);
-    absl::Status inferred = InferTypes(*program->main, *program->shapes);
+    absl::Status inferred = InferTypes(*program->main, *program->shapes).status();
     EXPECT_TRUE(inferred.ok()) << model << ": " << inferred;
     const ShapeEnv shapes = WithoutEmptySizes(*program->shapes);
     for (const auto& [value, type] : recorded) {

@@ -59,7 +59,7 @@ std::vector<Value*> Builder::CallMany(absl::string_view op, std::vector<CallArgu
     Fail(bound.status());
     return {};
   }
-  if (inline_composites_ && row->composite && row->decompose) {
+  if (inlined_ != nullptr && row->decompose && inlined_(*row)) {
     if (std::optional<std::vector<Value*>> values = Inline(*row, *bound)) return *values;
     if (!status_.ok()) return {};
   }

@@ -51,8 +51,9 @@ class Builder {
   // New nodes go before `node` (nullptr: at the end) and carry `origin`.
   void SetInsertionPoint(Node* node) { before_ = node; }
   void SetOrigin(Origin origin) { origin_ = std::move(origin); }
-  // Calls of composite operators become the nodes of their decompositions at once.
-  void InlineComposites() { inline_composites_ = true; }
+  // Calls of these operators become the nodes of their decompositions at once.
+  using RowSet = bool (*)(const OpRow& row);
+  void InlineDecompositions(RowSet of) { inlined_ = of; }
 
   // Positional arguments, then named ones. The first result; nullptr after an error.
   Value* Call(absl::string_view op, std::vector<CallArgument> arguments,
@@ -74,8 +75,8 @@ class Builder {
   ShapeEnv& shapes_;
   Node* before_ = nullptr;
   Origin origin_;
-  bool inline_composites_ = false;
-  int depth_ = 0;  // of composites being inlined
+  RowSet inlined_ = nullptr;
+  int depth_ = 0;  // of decompositions being inlined
   absl::Status status_;
 };
 

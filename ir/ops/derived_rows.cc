@@ -144,6 +144,7 @@ std::string InPlaceName(const std::string& functional, size_t base_end) {
 void DeriveFromDecomposition(OpRow& row, const RegistryFunction& registry) {
   if (!row.decompose) return;
   if (!row.infer) {
+    row.infers_by_decomposition = true;
     row.infer = [decompose = row.decompose, registry](const InferContext& c) {
       return InferByDecomposition(decompose, registry(), c);
     };

@@ -142,6 +142,7 @@ struct OpRow {
 
   // Filled by the registry.
   Schema parsed;
+  bool infers_by_decomposition = false;  // it has no rule of its own for its types
   bool is_view() const { return static_cast<bool>(view_inverse); }
 };
 

@@ -45,8 +45,8 @@ absl::Status ResolveNode(Node* node, const OpRegistry& registry);
 // All nodes, sub-graphs too. Unknown ops are reported all at once, with their counts.
 absl::Status ResolveGraph(Graph& graph, const OpRegistry& registry);
 // Recomputes the result types of every node in order (sub-graphs too). Symbols of unbacked results
-// that the node already binds stay as they are.
-absl::Status InferTypes(Graph& graph, ShapeEnv& shapes);
+// that the node already binds stay as they are. Returns whether a type changed.
+absl::StatusOr<bool> InferTypes(Graph& graph, ShapeEnv& shapes);
 
 // One call on host values: infers the result types and evaluates. `run_graph` for control ops.
 absl::StatusOr<std::vector<HostValue>> EvaluateCall(const OpRow& row, const HostArgs& args,

@@ -4,36 +4,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
+#include "ir/graph/hash.h"
 #include "ir/passes/graph_edit.h"
 #include "ir/passes/output_storage.h"
 
 namespace lathe {
 namespace {
-
-size_t HashOf(const Argument& argument, size_t seed) {
-  seed = absl::HashOf(seed, argument.kind());
-  switch (argument.kind()) {
-    case Argument::Kind::kValue:
-      return absl::HashOf(seed, argument.value());
-    case Argument::Kind::kInt:
-      return absl::HashOf(seed, argument.expr());
-    case Argument::Kind::kBool:
-      return absl::HashOf(seed, argument.boolean());
-    case Argument::Kind::kScalar:
-      return absl::HashOf(seed, argument.number());
-    case Argument::Kind::kString:
-      return absl::HashOf(seed, argument.string());
-    case Argument::Kind::kDType:
-      return absl::HashOf(seed, argument.dtype());
-    case Argument::Kind::kMemoryFormat:
-      return absl::HashOf(seed, argument.memory_format());
-    case Argument::Kind::kList:
-      for (const Argument& item : argument.list()) seed = HashOf(item, seed);
-      return seed;
-    default:
-      return seed;
-  }
-}
 
 bool HasGraph(const Node& node) {
   for (const Argument& argument : node.arguments) {
@@ -57,7 +33,9 @@ class Merger {
 
   bool Run() {
     bool changed = false;
-    for (Node* node : graph_.nodes()) {
+    Node* next = nullptr;
+    for (Node* node = graph_.first(); node != nullptr; node = next) {
+      next = node->next;
       if (node->row == nullptr || node->row->effect != Effect::kPure || node->results.empty() ||
           HasGraph(*node)) {
         continue;

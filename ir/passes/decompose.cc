@@ -1,6 +1,5 @@
 #include "ir/passes/decompose.h"
 
-#include <functional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,14 +16,23 @@ namespace {
 // Decompositions of decompositions: a row that reaches itself would never end.
 constexpr int kDepthLimit = 64;
 
+bool IsComposite(const OpRow& row) { return row.composite; }
+
+bool IsNotLowered(const OpRow& row) { return !row.lower; }
+
+// Its decomposition would be written once for the types and once more when its node's turn comes.
+bool TakesTypesFromDecomposition(const OpRow& row) {
+  return IsNotLowered(row) && row.infers_by_decomposition;
+}
+
 class Decomposer {
  public:
-  Decomposer(Graph& graph, const OpRegistry& registry, ShapeEnv& shapes,
-             std::function<bool(const OpRow&)> chosen, bool keep_views)
+  Decomposer(Graph& graph, const OpRegistry& registry, ShapeEnv& shapes, Builder::RowSet chosen,
+             bool keep_views)
       : graph_(graph),
         registry_(registry),
         shapes_(shapes),
-        chosen_(std::move(chosen)),
+        chosen_(chosen),
         keep_views_(keep_views) {}
 
   absl::StatusOr<bool> Run() {
@@ -45,7 +53,7 @@ class Decomposer {
       changed = true;
       node = previous == nullptr ? graph_.first() : previous->next;
     }
-    if (stale_types_) LATHE_RETURN_IF_ERROR(InferTypes(graph_, shapes_));
+    if (stale_types_) LATHE_RETURN_IF_ERROR(InferTypes(graph_, shapes_).status());
     return changed;
   }
 
@@ -61,7 +69,7 @@ class Decomposer {
     Builder builder(graph_, registry_, shapes_);
     builder.SetInsertionPoint(node);
     builder.SetOrigin(node->origin);
-    if (keep_views_) builder.InlineComposites();
+    builder.InlineDecompositions(keep_views_ ? IsComposite : TakesTypesFromDecomposition);
     absl::StatusOr<std::vector<Argument>> results =
         node->row->decompose(builder, OpArgs(node->row->parsed, node->arguments));
     LATHE_RETURN_IF_ERROR(builder.status());
@@ -141,15 +149,14 @@ class Decomposer {
   Graph& graph_;
   const OpRegistry& registry_;
   ShapeEnv& shapes_;
-  const std::function<bool(const OpRow&)> chosen_;
+  const Builder::RowSet chosen_;
   const bool keep_views_;
   bool stale_types_ = false;
   absl::flat_hash_map<const Node*, int> depth_;
 };
 
 absl::StatusOr<bool> DecomposeAll(Program& program, const OpRegistry& registry,
-                                  const std::function<bool(const OpRow&)>& chosen,
-                                  bool keep_views) {
+                                  Builder::RowSet chosen, bool keep_views) {
   bool changed = false;
   for (Graph* graph : AllGraphs(program)) {
     LATHE_ASSIGN_OR_RETURN(bool graph_changed,
@@ -164,16 +171,14 @@ absl::StatusOr<bool> DecomposeAll(Program& program, const OpRegistry& registry,
 Pass DecomposeCompositesPass() {
   return {"decompose_composites", "replaces composite operators, keeping views",
           [](Program& program, const OpRegistry& registry) {
-            return DecomposeAll(
-                program, registry, [](const OpRow& row) { return row.composite; }, true);
+            return DecomposeAll(program, registry, IsComposite, true);
           }};
 }
 
 Pass DecomposePass() {
   return {"decompose", "replaces operators that have a decomposition and no lowering",
           [](Program& program, const OpRegistry& registry) {
-            return DecomposeAll(
-                program, registry, [](const OpRow& row) { return !row.lower; }, false);
+            return DecomposeAll(program, registry, IsNotLowered, false);
           }};
 }
 

@@ -509,9 +509,9 @@ absl::Status FileParser::CheckWrittenTypes() {
     std::vector<ValueType>& of_node = types.emplace_back();
     for (const Value* result : node->results) of_node.push_back(result->type);
   }
-  absl::Status status = InferTypes(*program_.main, *program_.shapes);
+  absl::Status status = InferTypes(*program_.main, *program_.shapes).status();
   for (size_t i = 0; status.ok() && i < program_.subgraphs.size(); ++i) {
-    status = InferTypes(*program_.subgraphs[i], *program_.shapes);
+    status = InferTypes(*program_.subgraphs[i], *program_.shapes).status();
   }
   if (!status.ok()) {
     for (const auto& [node, token] : written_) {

@@ -1,0 +1,45 @@
+#include "ir/graph/hash.h"
+
+#include "absl/hash/hash.h"
+
+namespace lathe {
+
+size_t HashOf(const Argument& argument, size_t seed) {
+  seed = absl::HashOf(seed, argument.kind());
+  switch (argument.kind()) {
+    case Argument::Kind::kValue:
+      return absl::HashOf(seed, argument.value());
+    case Argument::Kind::kInt:
+      return absl::HashOf(seed, argument.expr());
+    case Argument::Kind::kBool:
+      return absl::HashOf(seed, argument.boolean());
+    case Argument::Kind::kScalar:
+      return absl::HashOf(seed, argument.number());
+    case Argument::Kind::kString:
+      return absl::HashOf(seed, argument.string());
+    case Argument::Kind::kDType:
+      return absl::HashOf(seed, argument.dtype());
+    case Argument::Kind::kMemoryFormat:
+      return absl::HashOf(seed, argument.memory_format());
+    case Argument::Kind::kList:
+      for (const Argument& item : argument.list()) seed = HashOf(item, seed);
+      return seed;
+    default:
+      return seed;
+  }
+}
+
+size_t HashOf(const ValueType& type, size_t seed) {
+  seed = absl::HashOf(seed, type.index());
+  if (type.is_tensor()) {
+    const TensorType& t = type.tensor();
+    return absl::HashOf(seed, t.dtype, t.sizes, t.strides, t.offset);
+  }
+  if (type.is_scalar()) return absl::HashOf(seed, type.scalar().value);
+  if (type.is_list()) {
+    for (const ValueType& element : type.list().elements) seed = HashOf(element, seed);
+  }
+  return seed;
+}
+
+}  // namespace lathe

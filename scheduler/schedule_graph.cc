@@ -100,7 +100,7 @@ class GraphScheduler {
   // A matrix made of packed integers, of which a product reads the columns: the product asks for
   // them as it goes, and the matrix is nowhere as a whole.
   absl::StatusOr<bool> BuildOperand(const FusionGroup& group) {
-    if (!options_.fuse_epilogues) return false;
+    if (!options_.fuse_epilogues || !ReadsPackedIntegers(group)) return false;
     Value* matrix = loops_.nodes[group.members.back()].value;
     ScheduledExtern* product = OnlyProductOf(matrix);
     if (product == nullptr) return false;
@@ -130,23 +130,27 @@ class GraphScheduler {
   // The product that alone reads the contiguous matrix, as its second operand [k, n] transposed.
   ScheduledExtern* OnlyProductOf(Value* matrix) {
     if (!matrix->type.is_tensor() || !IsContiguous(matrix->type.tensor())) return nullptr;
-    const Node* reader = OnlyReader(matrix);
-    if (reader == nullptr) return nullptr;
-    for (ScheduledStep& step : steps_) {
-      auto* call = std::get_if<ScheduledExtern>(&step);
-      if (call == nullptr || call->node != reader) continue;
-      const ExternLoops& loops = call->call;
-      if (loops.id != "gemm" || loops.inputs.size() != 2 || call->operand.has_value())
-        return nullptr;
-      if (loops_.roots.Root(loops.inputs[1]) != matrix) return nullptr;
-      const TensorType& a = loops.inputs[0]->type.tensor();
-      const TensorType& b = loops.inputs[1]->type.tensor();
-      const bool transposed = b.rank() == 2 && b.strides[0] == Expr(1) &&
-                              b.strides[1] == b.sizes[0] && b.offset == Expr(0);
-      const bool fits = transposed && a.rank() >= 2 && !IsF8(a.dtype) && !IsF8(b.dtype);
-      return fits && CountOf(b) == CountOf(matrix->type.tensor()) ? call : nullptr;
+    const auto place = extern_places_.find(OnlyReader(matrix));
+    if (place == extern_places_.end()) return nullptr;
+    auto* call = std::get_if<ScheduledExtern>(&steps_[place->second]);
+    const ExternLoops& loops = call->call;
+    if (loops.id != "gemm" || loops.inputs.size() != 2 || call->operand.has_value()) return nullptr;
+    if (loops_.roots.Root(loops.inputs[1]) != matrix) return nullptr;
+    const TensorType& a = loops.inputs[0]->type.tensor();
+    const TensorType& b = loops.inputs[1]->type.tensor();
+    const bool transposed = b.rank() == 2 && b.strides[0] == Expr(1) &&
+                            b.strides[1] == b.sizes[0] && b.offset == Expr(0);
+    const bool fits = transposed && a.rank() >= 2 && !IsF8(a.dtype) && !IsF8(b.dtype);
+    return fits && CountOf(b) == CountOf(matrix->type.tensor()) ? call : nullptr;
+  }
+
+  bool ReadsPackedIntegers(const FusionGroup& group) const {
+    for (int n : group.members) {
+      for (const Read& read : fusion_.access_of[n].reads) {
+        if (IsSubByte(read.root->type.tensor().dtype)) return true;
+      }
     }
-    return nullptr;
+    return false;
   }
 
   static Expr CountOf(const TensorType& type) { return symbolic::Product(type.sizes); }
@@ -273,6 +277,7 @@ class GraphScheduler {
       for (Value* result : node->results) needed_.insert(result);
       call->epilogues = std::move(epilogues_[node]);
       std::reverse(call->epilogues.begin(), call->epilogues.end());
+      extern_places_[node] = steps_.size();
     } else {
       NeedOperands(*node);
       for (Value* result : node->results) Need(result);
@@ -291,7 +296,8 @@ class GraphScheduler {
   const ScheduleOptions& options_;
   absl::flat_hash_set<Value*> needed_;
   absl::flat_hash_map<const Node*, std::vector<ScheduledKernel>> epilogues_;
-  std::vector<ScheduledStep> steps_;
+  std::vector<ScheduledStep> steps_;                        // from the last to the first
+  absl::flat_hash_map<const Node*, size_t> extern_places_;  // in steps_
 };
 
 }  // namespace

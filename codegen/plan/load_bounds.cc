@@ -32,10 +32,7 @@ Replacements EqualSymbols(const std::vector<Expr>& conditions, ExprContext& cont
 class Bounds {
  public:
   Bounds(const ScheduledKernel& kernel, const ShapeEnv& shapes, const std::vector<Expr>& assumed)
-      : kernel_(kernel),
-        shapes_(shapes),
-        context_(shapes.context()),
-        equal_(EqualSymbols(assumed, context_)) {
+      : kernel_(kernel), shapes_(shapes), context_(shapes.context()), assumed_(assumed) {
     for (size_t k = 0; k < kernel.symbols.size(); ++k) {
       sizes_[kernel.spec.symbols[k]] = kernel.symbols[k];
     }
@@ -138,14 +135,18 @@ class Bounds {
     result_.push_back({buffer, whole});
   }
 
-  bool IsImplied(const Expr& condition) const {
-    return shapes_.IsKnownTrue(symbolic::Substitute(condition, equal_, context_));
+  // Most kernels never ask.
+  bool IsImplied(const Expr& condition) {
+    if (!equal_.has_value()) equal_ = EqualSymbols(assumed_, context_);
+    return shapes_.IsKnownTrue(symbolic::Substitute(condition, *equal_, context_));
   }
 
   const ScheduledKernel& kernel_;
   const ShapeEnv& shapes_;
   ExprContext& context_;
-  Replacements equal_, sizes_;
+  const std::vector<Expr>& assumed_;
+  std::optional<Replacements> equal_;
+  Replacements sizes_;
   std::vector<Expr> extents_;
   std::vector<IndexVariable> axes_;
   std::vector<BoundsCondition> result_;

@@ -178,11 +178,22 @@ class Build {
     return kernel;
   }
 
+  // Kernels of one translation unit. A fast one holds small kernels alone; small kernels beside
+  // large ones get better code than they ask for: the same values.
   struct Unit {
     std::vector<Pending*> kernels;
-    size_t cost = 0;
+    bool is_fast = false;
+    double cost = 0;
     cpu::CompileTask task;
+
+    double CostWith(const Pending& p) const {
+      return cost + static_cast<double>(CostOf(p)) * (is_fast ? kFastShare : 1);
+    }
+    bool IsFull() const { return kernels.size() >= kKernelsPerUnit; }
   };
+
+  // What a fast compilation takes of a thorough one (compiler.h).
+  static constexpr double kFastShare = 0.7;
 
   // What compiling costs, in bytes of plain code: a function of vector math is as much as a page.
   static size_t CostOf(const Pending& p) {
@@ -202,22 +213,54 @@ class Build {
       if (p.kernel == nullptr) missing.push_back(&p);
     }
     const size_t jobs = std::max(options_.jobs, 1);
-    const size_t count = std::max((missing.size() + kKernelsPerUnit - 1) / kKernelsPerUnit,
-                                  std::min(missing.size(), jobs));
-    // Dearest first, each to the unit that has least: compilers end together.
-    std::stable_sort(missing.begin(), missing.end(),
-                     [](const Pending* a, const Pending* b) { return CostOf(*a) > CostOf(*b); });
-    std::vector<Unit> units(count);
-    for (Pending* p : missing) {
-      Unit& unit = *std::min_element(units.begin(), units.end(), [](const Unit& a, const Unit& b) {
-        const bool a_full = a.kernels.size() >= kKernelsPerUnit;
-        const bool b_full = b.kernels.size() >= kKernelsPerUnit;
-        return a_full != b_full ? b_full : a.cost < b.cost;
-      });
-      unit.kernels.push_back(p);
-      unit.cost += CostOf(*p);
+    std::vector<Unit> units(std::max((missing.size() + kKernelsPerUnit - 1) / kKernelsPerUnit,
+                                     std::min(missing.size(), jobs)));
+    for (size_t k = ThoroughUnits(missing, units.size()); k < units.size(); ++k) {
+      units[k].is_fast = true;
     }
+    // Those that fit fewer units first, then dearest first, each to the unit that then has least:
+    // compilers end together.
+    std::stable_sort(missing.begin(), missing.end(), [](const Pending* a, const Pending* b) {
+      if (a->emitted.is_small != b->emitted.is_small) return b->emitted.is_small;
+      return CostOf(*a) > CostOf(*b);
+    });
+    for (Pending* p : missing) Place(p, units);
+    units.erase(std::remove_if(units.begin(), units.end(),
+                               [](const Unit& unit) { return unit.kernels.empty(); }),
+                units.end());
     return units;
+  }
+
+  // How many of `count` units are to compile large kernels: what ends first.
+  static size_t ThoroughUnits(const std::vector<Pending*>& missing, size_t count) {
+    double large = 0, small = 0;
+    size_t large_kernels = 0;
+    for (const Pending* p : missing) {
+      (p->emitted.is_small ? small : large) += static_cast<double>(CostOf(*p));
+      if (!p->emitted.is_small) ++large_kernels;
+    }
+    if (large == 0) return 0;
+    size_t best = count;
+    double least = (large + small) / static_cast<double>(count);
+    const size_t fewest = (large_kernels + kKernelsPerUnit - 1) / kKernelsPerUnit;
+    for (size_t units = fewest; small > 0 && units < count; ++units) {
+      const double time = std::max(large / static_cast<double>(units),
+                                   (large + small * kFastShare) / static_cast<double>(count));
+      if (time >= least) continue;
+      least = time;
+      best = units;
+    }
+    return best;
+  }
+
+  static void Place(Pending* p, std::vector<Unit>& units) {
+    Unit* best = nullptr;
+    for (Unit& unit : units) {
+      if (unit.IsFull() || (unit.is_fast && !p->emitted.is_small)) continue;
+      if (best == nullptr || unit.CostWith(*p) < best->CostWith(*p)) best = &unit;
+    }
+    best->cost = best->CostWith(*p);
+    best->kernels.push_back(p);
   }
 
   absl::Status CompileMissing() {
@@ -225,17 +268,12 @@ class Build {
     if (units.empty()) return absl::OkStatus();
     if (!compiler_.ok()) return compiler_.status();
     const double start = Seconds();
-    // Small kernels beside large ones get better code than they ask for: the same values.
-    bool all_small = true;
-    for (const Unit& unit : units) {
-      for (const Pending* p : unit.kernels) all_small = all_small && p->emitted.is_small;
-    }
-    const std::vector<std::string> flags = KernelFlags(target_, all_small);
     std::vector<cpu::CompileTask> tasks;
     for (Unit& unit : units) {
       std::vector<cpu::EmittedKernel> kernels;
       for (const Pending* p : unit.kernels) kernels.push_back(p->emitted);
-      unit.task = {store_->FreshPath(".cc"), store_->FreshPath(".so"), flags};
+      unit.task = {store_->FreshPath(".cc"), store_->FreshPath(".so"),
+                   KernelFlags(target_, unit.is_fast)};
       LATHE_RETURN_IF_ERROR(WriteFile(unit.task.source, cpu::TranslationUnit(kernels)));
       tasks.push_back(unit.task);
     }

@@ -136,37 +136,4 @@ absl::StatusOr<std::string> ExpressionText(const Expr& e, const SymbolNames& nam
   return Composite(e, operands);
 }
 
-bool HoldsSymbol(const Expr& e, const Expr& symbol) {
-  if (e.is_const()) return false;
-  const std::vector<Expr> symbols = symbolic::FreeSymbols(e);
-  return std::find(symbols.begin(), symbols.end(), symbol) != symbols.end();
-}
-
-std::optional<Expr> StrideAlong(const Expr& e, const Expr& axis) {
-  if (e == axis) return Expr(1);
-  if (!HoldsSymbol(e, axis)) return Expr(0);
-  if (e.kind() == ExprKind::kAdd) {
-    Expr sum = 0;
-    for (const Expr& term : e.operands()) {
-      std::optional<Expr> stride = StrideAlong(term, axis);
-      if (!stride) return std::nullopt;
-      sum = sum + *stride;
-    }
-    return sum;
-  }
-  if (e.kind() != ExprKind::kMul) return std::nullopt;
-  Expr product = 1;
-  int holding = 0;
-  for (const Expr& factor : e.operands()) {
-    if (!HoldsSymbol(factor, axis)) {
-      product = product * factor;
-      continue;
-    }
-    std::optional<Expr> stride = StrideAlong(factor, axis);
-    if (!stride || ++holding > 1) return std::nullopt;
-    product = product * *stride;
-  }
-  return product;
-}
-
 }  // namespace lathe::cpu

@@ -6,6 +6,7 @@
 #include "codegen/cpu/stage_plan.h"
 #include "codegen/cpu/stage_work.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/affine_index.h"
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
 
@@ -70,7 +71,7 @@ std::vector<MemoryHints::Prefetch> AheadInMap(const KernelSpec& spec, int number
   for (const LoopOp& op : spec.stages[number].body.ops) {
     if (op.kind != OpKind::kLoad || op.mask != kNoValue) continue;
     const DType dtype = spec.buffers[op.buffer].dtype;
-    if (!IsWholeBytes(dtype) || StrideAlong(op.index, axis) != Expr(1)) continue;
+    if (!IsWholeBytes(dtype) || AffineCoefficient(op.index, axis) != Expr(1)) continue;
     const Expr ahead = axis + kAheadBytes / (BitWidth(dtype) / 8);
     result.push_back({number, op.buffer,
                       symbolic::Substitute(op.index, {{axis, ahead}}, *axis.node()->context)});

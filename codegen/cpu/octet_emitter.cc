@@ -8,6 +8,7 @@
 #include "codegen/cpu/octet_plan.h"
 #include "codegen/cpu/stage_emitter.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/affine_index.h"
 
 namespace lathe::cpu {
 
@@ -56,7 +57,7 @@ absl::Status StageEmitter::AskAheadOfGroups(int group_axis) {
   for (size_t i = 0; i < stage_.body.ops.size(); ++i) {
     const LoopOp& o = stage_.body.ops[i];
     if (o.kind != OpKind::kLoad || plan_.varies[i] || o.mask != kNoValue ||
-        BitWidth(o.dtype) % 8 != 0 || StrideAlong(o.index, group) != Expr(1)) {
+        BitWidth(o.dtype) % 8 != 0 || AffineCoefficient(o.index, group) != Expr(1)) {
       continue;
     }
     LATHE_ASSIGN_OR_RETURN(const std::string at, ops_.FirstElement(static_cast<int>(i), Scope()));

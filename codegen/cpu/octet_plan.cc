@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "codegen/cpu/expression_text.h"
 #include "codegen/cpu/stage_work.h"
+#include "ir/loops/affine_index.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe::cpu {
@@ -97,11 +98,11 @@ class Planner {
 
   bool IsPackedLoad(const LoopOp& op) const {
     if (op.kind != OpKind::kLoad || !IsSubByte(op.dtype) || BitWidth(op.dtype) > kWidestPacked ||
-        op.mask != kNoValue || StrideAlong(op.index, axis_) != Expr(1)) {
+        op.mask != kNoValue || AffineCoefficient(op.index, axis_) != Expr(1)) {
       return false;
     }
     return std::none_of(plan_.varying_symbols.begin(), plan_.varying_symbols.end(),
-                        [&](const Expr& symbol) { return HoldsSymbol(op.index, symbol); });
+                        [&](const Expr& symbol) { return UsesSymbol(op.index, symbol); });
   }
 
   // Arithmetic on each lane by itself that does not fail.

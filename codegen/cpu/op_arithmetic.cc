@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "codegen/cpu/op_emitter.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/affine_index.h"
 
 namespace lathe::cpu {
 namespace {
@@ -264,7 +265,7 @@ absl::Status OpEmitter::Compare(int id, const Scope& scope) {
       LATHE_ASSIGN_OR_RETURN(first[k], ExpressionText(Expr(side.constant.ToInt()), names_));
     } else {
       LATHE_ASSIGN_OR_RETURN(first[k], ExpressionText(side.index, names_));
-      stride[k] = *StrideAlong(side.index, axis)->AsInt();
+      stride[k] = *AffineCoefficient(side.index, axis)->AsInt();
     }
   }
   const std::string tag = Tag(DType::kI32);

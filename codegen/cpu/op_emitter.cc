@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/affine_index.h"
 #include "ir/loops/computed_nan.h"
 
 namespace lathe::cpu {
@@ -164,12 +165,12 @@ absl::StatusOr<OpEmitter::Address> OpEmitter::AddressOf(const Expr& index,
   bool by_lane = false;
   SymbolNames lanes = names_;
   for (const auto& [symbol, name] : lane_names_) {
-    by_lane |= scope.vector_axis >= 0 && HoldsSymbol(index, symbol);
+    by_lane |= scope.vector_axis >= 0 && UsesSymbol(index, symbol);
     lanes[symbol] = name;
   }
   if (scope.vector_axis >= 0) {
     const Expr& axis = spec_.axes[scope.vector_axis].symbol;
-    const std::optional<Expr> stride = StrideAlong(index, axis);
+    const std::optional<Expr> stride = AffineCoefficient(index, axis);
     if (by_lane || !stride || (*stride != Expr(0) && *stride != Expr(1))) {
       at.kind = Address::kLanes;
     } else {
@@ -281,7 +282,7 @@ absl::Status OpEmitter::Index(int id, const Scope& scope) {
   std::string text;
   std::optional<Expr> stride;
   if (scope.vector_axis >= 0 && !at.first.empty()) {
-    stride = StrideAlong(o.index, spec_.axes[scope.vector_axis].symbol);
+    stride = AffineCoefficient(o.index, spec_.axes[scope.vector_axis].symbol);
   }
   if (scope.vector_axis < 0) stride = Expr(0);
   if (is_real || !stride) {

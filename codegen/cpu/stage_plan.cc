@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/cpu/expression_text.h"
+#include "ir/loops/affine_index.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe::cpu {
@@ -93,9 +94,9 @@ class Planner {
     if (op.kind == OpKind::kConstant) return true;
     if (op.kind != OpKind::kIndexExpr || op.index.type() != symbolic::ExprType::kInt) return false;
     for (const Expr& symbol : plan_.varying_symbols) {
-      if (HoldsSymbol(op.index, symbol)) return false;
+      if (UsesSymbol(op.index, symbol)) return false;
     }
-    const std::optional<Expr> stride = StrideAlong(op.index, axis());
+    const std::optional<Expr> stride = AffineCoefficient(op.index, axis());
     const std::optional<int64_t> value = stride ? stride->AsInt() : std::nullopt;
     return value && *value >= -(1 << 20) && *value <= (1 << 20);
   }

@@ -58,7 +58,7 @@ class Finder {
   Expr WithoutLinear(Expr e, bool upper) const {
     for (const IndexVariable& v : variables_) {
       if (e.is_symbol() || !UsesSymbol(e, v.symbol)) continue;
-      const std::optional<Expr> step = AffineCoefficient(e, v.symbol, context_);
+      const std::optional<Expr> step = AffineCoefficient(e, v.symbol);
       if (!step.has_value() || HasVariables(*step)) continue;
       const Expr &there = upper ? v.greatest : v.least, &back = upper ? v.least : v.greatest;
       const Expr end = IsAtLeast(*step, 0) ? there

@@ -129,7 +129,7 @@ class Narrower {
 
   // The coefficient of `symbol` in `sum` if it is a constant other than 0.
   std::optional<int64_t> Factor(const Expr& sum, const Expr& symbol) const {
-    const std::optional<Expr> factor = AffineCoefficient(sum, symbol, shapes_.context());
+    const std::optional<Expr> factor = AffineCoefficient(sum, symbol);
     const std::optional<int64_t> value = factor.has_value() ? factor->AsInt() : std::nullopt;
     return value == 0 ? std::nullopt : value;
   }
@@ -166,7 +166,7 @@ class Narrower {
   void NarrowSum(const Limits& limits) {
     for (const IndexVariable& v : out_.variables) {
       const std::optional<int64_t> factor = Factor(limits.sum, v.symbol);
-      const std::optional<Expr> step = AffineCoefficient(out_.index, v.symbol, shapes_.context());
+      const std::optional<Expr> step = AffineCoefficient(out_.index, v.symbol);
       if (!factor.has_value() || !step.has_value() || *step == Expr(0)) continue;
       const bool is_unit = *factor == 1 || *factor == -1;
       const Expr times = is_unit ? *step * *factor : symbolic::FloorDiv(*step, *factor);

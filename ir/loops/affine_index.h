@@ -13,9 +13,10 @@ bool UsesSymbol(const symbolic::Expr& e, const symbolic::Expr& symbol);
 
 // The coefficient of `symbol` in `e` when `e` is coefficient * symbol + rest and neither holds the
 // symbol, else nullopt. 0 when `e` does not use it.
+//
+//   AffineCoefficient(s0*i0 + i1, i0) == s0;  AffineCoefficient(i0 // 4, i0) == nullopt
 std::optional<symbolic::Expr> AffineCoefficient(const symbolic::Expr& e,
-                                                const symbolic::Expr& symbol,
-                                                symbolic::ExprContext& context);
+                                                const symbolic::Expr& symbol);
 
 }  // namespace lathe
 

@@ -445,7 +445,7 @@ class KernelBuilder {
       spec_.buffers.push_back({dtype, buffers_.role(static_cast<BufferId>(k)), 1});
     }
     CollapseRows(keep_first);
-    if (!keep_first) PreferContiguousVectorAxis(spec_, context_);
+    if (!keep_first) PreferContiguousVectorAxis(spec_);
     FinishSpec(spec_, *loops_.shapes);
     for (const Member& m : members_) kernel.nodes.push_back(node(m).node);
     kernel.extent = spec_.axes[0].extent;

@@ -15,7 +15,7 @@ void CollapseAxes(KernelSpec& spec, ExprContext& context, bool keep_first);
 
 // Reductions over an axis that loads step across, while the last outer axis is contiguous: that
 // axis moves inside, so that columns are reduced a vector at a time.
-void PreferContiguousVectorAxis(KernelSpec& spec, ExprContext& context);
+void PreferContiguousVectorAxis(KernelSpec& spec);
 
 // spec.symbols, grain and the name under which it is compiled (lift_offsets.h). `hint` gives sizes
 // to estimate work with.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "codegen/cpu/loop_blocks.h"
 #include "codegen/cpu/stage_work.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
@@ -179,19 +180,43 @@ absl::Status StageEmitter::Map() {
   std::vector<int> outer = stage_.axes;
   outer.pop_back();
   const int axis = plan_.vector_axis;
-  const std::string i = x(axis), lanes = absl::StrCat(plan_.lanes);
+  const std::optional<LoopBlocks> blocks = BlocksOf(spec_, stage_, plan_);
+  if (!blocks.has_value()) {
+    return Loops(outer, 0, [&] { return MapRow(Begin(axis), End(axis)); });
+  }
+  const int rows = blocks->axis;
+  outer.erase(std::find(outer.begin(), outer.end(), rows));
   return Loops(outer, 0, [&]() -> absl::Status {
-    Open(absl::StrCat("if (", Begin(axis), " < ", End(axis), ") {"));
-    LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kReduced));
-    LATHE_RETURN_IF_ERROR(Chunk(false));
-    Line(absl::StrCat("int64_t ", i, " = ", Begin(axis), ";"));
-    Line(absl::StrCat("for (; ", i, " + ", lanes, " <= ", End(axis), "; ", i, " += ", lanes,
-                      ") LATHE_TRY(chunk(", i, ", hn::Full(), 0));"));
-    Line(absl::StrCat("if (", i, " < ", End(axis), ") LATHE_TRY(chunk(", i,
-                      ", hn::Part{static_cast<int>(", End(axis), " - ", i, ")}, 0));"));
-    Close();
+    const std::string columns = absl::StrCat(blocks->columns);
+    const auto block = [&](absl::string_view name, int of, absl::string_view step) {
+      Open(absl::StrCat("for (int64_t ", name, " = ", Begin(of), "; ", name, " < ", End(of), "; ",
+                        name, " += ", step, ") {"));
+    };
+    block("row", rows, absl::StrCat(kBlockRows));
+    block("column", axis, columns);
+    Line(absl::StrCat("const int64_t rows_end = hn::Least(", End(rows), ", row + ", kBlockRows,
+                      "), columns_end = hn::Least(", End(axis), ", column + ", columns, ");"));
+    Open(absl::StrCat("for (int64_t ", x(rows), " = row; ", x(rows), " < rows_end; ++", x(rows),
+                      ") {"));
+    LATHE_RETURN_IF_ERROR(MapRow("column", "columns_end"));
+    for (int k = 0; k < 3; ++k) Close();
     return absl::OkStatus();
   });
+}
+
+absl::Status StageEmitter::MapRow(const std::string& begin, const std::string& end) {
+  const int axis = plan_.vector_axis;
+  const std::string i = x(axis), lanes = absl::StrCat(plan_.lanes);
+  Open(absl::StrCat("if (", begin, " < ", end, ") {"));
+  LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kReduced));
+  LATHE_RETURN_IF_ERROR(Chunk(false));
+  Line(absl::StrCat("int64_t ", i, " = ", begin, ";"));
+  Line(absl::StrCat("for (; ", i, " + ", lanes, " <= ", end, "; ", i, " += ", lanes,
+                    ") LATHE_TRY(chunk(", i, ", hn::Full(), 0));"));
+  Line(absl::StrCat("if (", i, " < ", end, ") LATHE_TRY(chunk(", i, ", hn::Part{static_cast<int>(",
+                    end, " - ", i, ")}, 0));"));
+  Close();
+  return absl::OkStatus();
 }
 
 // The array for the blocks' values of one reduction; `count` is C++ text.

@@ -54,6 +54,8 @@ class StageEmitter {
   absl::Status Loops(const std::vector<int>& axes, size_t k, const Body& body);
 
   absl::Status Map();
+  // The last axis from `begin` to `end`.
+  absl::Status MapRow(const std::string& begin, const std::string& end);
   absl::Status Rows();
   absl::Status Columns();
   absl::Status RowLevel(size_t level);

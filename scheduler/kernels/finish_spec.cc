@@ -16,6 +16,7 @@ namespace lathe {
 namespace {
 
 constexpr int64_t kElementsPerTask = 32768;  // about 10 us of work: far above a hand-off
+constexpr int64_t kRowsAcross = 64;          // several lines of every dtype
 
 // Calls `visit` on every index expression of the spec's bodies.
 void ForEachIndex(KernelSpec& spec, const std::function<void(Expr&)>& visit) {
@@ -40,12 +41,12 @@ Expr With(const Expr& e, const Expr& symbol, const Expr& value, ExprContext& con
 }
 
 // Every index is affine in both, and steps along `a` by |b| steps of `b`.
-bool CanCollapse(KernelSpec& spec, const SpecAxis& a, const SpecAxis& b, ExprContext& context) {
+bool CanCollapse(KernelSpec& spec, const SpecAxis& a, const SpecAxis& b) {
   bool fine = true;
   ForEachIndex(spec, [&](Expr& index) {
     if (!fine || (!UsesSymbol(index, a.symbol) && !UsesSymbol(index, b.symbol))) return;
-    const auto ca = AffineCoefficient(index, a.symbol, context);
-    const auto cb = AffineCoefficient(index, b.symbol, context);
+    const auto ca = AffineCoefficient(index, a.symbol);
+    const auto cb = AffineCoefficient(index, b.symbol);
     fine = ca.has_value() && cb.has_value() && *ca == *cb * b.extent;
   });
   return fine;
@@ -77,6 +78,22 @@ bool AlwaysTogether(const KernelSpec& spec, int a, int b) {
   return fine;
 }
 
+// A transposed read takes neighbours from the next rows: a task with few rows would fetch whole
+// lines for parts of them.
+bool ReadsAcrossRows(const KernelSpec& spec) {
+  const Expr& row = spec.axes[0].symbol;
+  for (const SpecStage& stage : spec.stages) {
+    if (stage.axes.empty() || stage.axes.back() == 0) continue;
+    const Expr& column = spec.axes[stage.axes.back()].symbol;
+    for (const LoopOp& op : stage.body.ops) {
+      if (op.kind != OpKind::kLoad || AffineCoefficient(op.index, row) != Expr(1)) continue;
+      const std::optional<Expr> step = AffineCoefficient(op.index, column);
+      if (step.has_value() && *step != Expr(0) && *step != Expr(1)) return true;
+    }
+  }
+  return false;
+}
+
 int64_t Estimate(const Expr& e, const ShapeEnv& shapes) {
   absl::StatusOr<int64_t> value =
       symbolic::Evaluate(e, [&](const Expr& symbol) -> std::optional<int64_t> {
@@ -93,7 +110,7 @@ void CollapseAxes(KernelSpec& spec, ExprContext& context, bool keep_first) {
     const int a = b - 1;
     if (keep_first && a == 0) continue;
     if (spec.axes[a].kind != spec.axes[b].kind || !AlwaysTogether(spec, a, b) ||
-        !CanCollapse(spec, spec.axes[a], spec.axes[b], context)) {
+        !CanCollapse(spec, spec.axes[a], spec.axes[b])) {
       continue;
     }
     const SpecAxis removed = spec.axes[a];
@@ -103,7 +120,7 @@ void CollapseAxes(KernelSpec& spec, ExprContext& context, bool keep_first) {
   }
 }
 
-void PreferContiguousVectorAxis(KernelSpec& spec, ExprContext& context) {
+void PreferContiguousVectorAxis(KernelSpec& spec) {
   if (spec.outer.empty()) return;
   bool reduces = false;
   int along_row = 0, along_column = 0;
@@ -114,8 +131,8 @@ void PreferContiguousVectorAxis(KernelSpec& spec, ExprContext& context) {
     reduces = reduces || spec.axes[stage.axes.back()].kind == AxisKind::kReduce;
     for (const LoopOp& op : stage.body.ops) {
       if (op.kind != OpKind::kLoad) continue;
-      const auto row = AffineCoefficient(op.index, row_symbol, context);
-      const auto col = AffineCoefficient(op.index, spec.axes[column].symbol, context);
+      const auto row = AffineCoefficient(op.index, row_symbol);
+      const auto col = AffineCoefficient(op.index, spec.axes[column].symbol);
       along_row += row == Expr(1);
       along_column += col == Expr(1) && row != Expr(0) && row != Expr(1);
     }
@@ -158,7 +175,12 @@ void FinishSpec(KernelSpec& spec, const ShapeEnv& shapes) {
     per_index *= std::min<int64_t>(Estimate(spec.axes[k].extent, shapes), 1 << 20);
     per_index = std::min<int64_t>(per_index, 1 << 30);
   }
-  if (spec.grain == 1) spec.grain = std::max<int64_t>(kElementsPerTask / per_index, 1);
+  if (spec.grain == 1) {
+    spec.grain = std::max<int64_t>(kElementsPerTask / per_index, 1);
+    if (!spec.axes.empty() && ReadsAcrossRows(spec)) {
+      spec.grain = std::max(spec.grain, kRowsAcross);
+    }
+  }
   spec.name = NameOfSpec(spec);
 }
 

@@ -318,6 +318,14 @@ int Main() {
     return %y
   })",
             {x, w, b}, x, 11);
+  const Tensor square = Random({4096, 4096});
+  Bandwidth("transposed 4096 x 4096", R"(graph @f(%x: f32[4096, 4096]) {
+    %t = aten.t(%x)
+    %y = aten.add.Scalar(%t, 1.0)
+    %z = aten.clone(%y, memory_format=contiguous_format)
+    return %z
+  })",
+            {square}, square, 11);
   return 0;
 }
 

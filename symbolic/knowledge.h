@@ -73,6 +73,7 @@ class Knowledge {
   // The largest number known to divide e; 0 for 0.
   int64_t DivisorOf(const Expr& e);
   Residue ResidueOf(const Expr& monomial) const;
+  bool HasResidues() const { return !residues_.empty(); }
   bool IsNonZero(const Expr& e);
   // All values of p leave the same remainder, and it is not 0; with `modulus`: of values that may
   // differ by multiples of it.
@@ -85,12 +86,18 @@ class Knowledge {
     return it == truths_.end() ? std::nullopt : std::optional<bool>(it->second);
   }
   bool IsNonNegative(const Polynomial& p);  // a proof within limits
+  bool IsNeverZero(const Polynomial& p);    // p = 0 contradicts what is known
+  Range BoundOfSymbol(const Expr& symbol) const;
+  // nullptr: none.
+  const std::vector<Expr>* FactsWith(const Expr& symbol) const {
+    const auto it = facts_with_.find(symbol);
+    return it == facts_with_.end() ? nullptr : &it->second;
+  }
   const absl::flat_hash_map<Expr, Expr>& replacements() const { return replacements_; }
 
  private:
   friend class CaseAnalysis;
   friend class Prover;
-  friend class Refiner;
   friend class Sampler;
 
   // What was derived no longer says all that is known.
@@ -101,9 +108,14 @@ class Knowledge {
   bool LearnZero(const Polynomial& p);
   bool LearnResidue(const Polynomial& p, int64_t modulus);
   bool LearnNonZero(const Polynomial& p);
+  bool LearnChosen(const Polynomial& p);
   bool Narrow(const Expr& e, const Range& range);
   bool NarrowParts(const Expr& e, const Range& range);
-  Range BoundOfSymbol(const Expr& symbol) const;
+  bool NarrowFactors(absl::Span<const Expr> x, const Range& range);
+  bool NarrowDividend(const Expr& x, int64_t d, const Range& range);
+  template <typename RangeOfOperand>
+  Range RangeFromOperands(const Expr& e, RangeOfOperand range_of) const;
+  std::optional<Range> RangeOfSmall(const Expr& e, int depth) const;
   void KeepBoundOfSymbol(const Expr& symbol, const Range& range);
   Range StoredBound(const Expr& e) const;
   Range StoredBoundOfSum(const Polynomial& p) const;
@@ -116,6 +128,7 @@ class Knowledge {
   absl::flat_hash_map<Expr, Range> bounds_;  // of symbols, monomials and sums without constant
   std::vector<Range> symbol_bounds_;         // those of symbols again, by their index
   bool has_sum_bounds_ = false;
+  bool knows_remainders_ = false;                // bounds of some x % d
   absl::flat_hash_map<Expr, Residue> residues_;  // of monomials and sums without constant
   std::vector<Polynomial> inequalities_;         // each >= 0
   absl::flat_hash_map<Expr, std::vector<int>> inequalities_with_;  // by monomial
@@ -158,6 +171,12 @@ class Knowledge::Question {
  private:
   Knowledge& k_;
 };
+
+// The value where the bounds leave one.
+inline std::optional<int64_t> OnlyValue(const Range& r) {
+  if (r.lower != r.upper || r.lower == Range::kMin || r.lower == Range::kMax) return std::nullopt;
+  return r.lower;
+}
 
 // The sum without its constant.
 Expr LinearPart(ExprContext* context, const Polynomial& p);

@@ -1,0 +1,56 @@
+// Rules of operations that are one of their operands: minimum, maximum, absolute value.
+
+#include "absl/container/inlined_vector.h"
+#include "symbolic/knowledge.h"
+#include "symbolic/refine/fact_rule.h"
+
+namespace lathe::symbolic {
+namespace {
+
+constexpr size_t kMostCompared = 6;
+
+std::optional<Expr> NonNegativeAbs(const FactRuleInput& in) {
+  if (in.e.kind() != ExprKind::kAbs || in.k.RangeOf(in.x[0]).lower < 0) return std::nullopt;
+  return in.x[0];
+}
+
+std::optional<Expr> NonPositiveAbs(const FactRuleInput& in) {
+  if (in.e.kind() != ExprKind::kAbs || in.k.RangeOf(in.x[0]).upper > 0) return std::nullopt;
+  return -in.x[0];
+}
+
+// Without the first operand that another one beats; `sign` 1: of a minimum.
+std::optional<Expr> WithoutBeaten(const FactRuleInput& in, int64_t sign) {
+  if (in.e.type() != ExprType::kInt || in.x.size() > kMostCompared) return std::nullopt;
+  for (size_t i = 0; i < in.x.size(); ++i) {
+    for (size_t j = 0; j < in.x.size(); ++j) {
+      if (i == j) continue;
+      if (!in.k.IsNonNegative(Scaled(Difference(in.x[i], in.x[j]), sign))) continue;
+      absl::InlinedVector<Expr, 6> kept(in.x.begin(), in.x.end());
+      kept.erase(kept.begin() + static_cast<int64_t>(i));
+      return kept.size() == 1 ? kept[0] : in.context->Make(in.e.kind(), kept);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Expr> BeatenMinimum(const FactRuleInput& in) {
+  return in.e.kind() == ExprKind::kMin ? WithoutBeaten(in, 1) : std::nullopt;
+}
+
+std::optional<Expr> BeatenMaximum(const FactRuleInput& in) {
+  return in.e.kind() == ExprKind::kMax ? WithoutBeaten(in, -1) : std::nullopt;
+}
+
+constexpr FactRule kRules[] = {
+    {"abs.of_non_negative", "abs(x) = x", "x >= 0 known", NonNegativeAbs},
+    {"abs.of_non_positive", "abs(x) = -x", "x <= 0 known", NonPositiveAbs},
+    {"min.beaten", "min(x, y) = y", "x >= y known, at most 6 operands", BeatenMinimum},
+    {"max.beaten", "max(x, y) = y", "x <= y known, at most 6 operands", BeatenMaximum},
+};
+
+}  // namespace
+
+absl::Span<const FactRule> ChoiceRules() { return kRules; }
+
+}  // namespace lathe::symbolic

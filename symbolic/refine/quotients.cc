@@ -1,0 +1,103 @@
+// Rules of floor divisions.
+
+#include <algorithm>
+#include <vector>
+
+#include "symbolic/knowledge.h"
+#include "symbolic/monomial.h"
+#include "symbolic/refine/divisions.h"
+#include "symbolic/refine/fact_rule.h"
+
+namespace lathe::symbolic {
+namespace {
+
+// ---- by a number d > 1
+
+std::optional<Expr> MultiplesApart(const FactRuleInput& in) {
+  const int64_t d = *in.x[1].AsInt();
+  const Polynomial p = ToPolynomial(in.x[0]);
+  Polynomial multiple, rest;
+  for (const Term& t : p.terms) (IsMultiple(in.k, t, d) ? multiple : rest).terms.push_back(t);
+  rest.constant = p.constant;
+  if (multiple.terms.empty() || (rest.terms.empty() && rest.constant == 0)) return std::nullopt;
+  return FloorDiv(FromPolynomial(in.context, multiple), d) +
+         FloorDiv(FromPolynomial(in.context, rest), d);
+}
+
+std::optional<Expr> LowDigits(const FactRuleInput& in) {
+  const int64_t d = *in.x[1].AsInt();
+  const std::optional<Digits> s = SplitDigits(in.k, ToPolynomial(in.x[0]), d);
+  if (!s) return std::nullopt;
+  return FloorDiv(FromPolynomial(in.context, s->high), d / s->g);
+}
+
+constexpr FactRule kByNumberRules[] = {
+    {"floor_div.multiples_apart", "(m + r)//d = m//d + r//d", "d divides m", MultiplesApart},
+    {"floor_div.low_digits", "(g*x + r)//d = x//(d//g)", "g divides d, 0 <= r < g known",
+     LowDigits},
+};
+
+// ---- by anything else
+
+// The factors common to both that are known not to be 0.
+Expr CommonFactor(const FactRuleInput& in, const Polynomial& x, const Polynomial& y) {
+  std::vector<Power> common = CommonPowers(PowersCommonToTerms(x), PowersCommonToTerms(y));
+  common.erase(std::remove_if(common.begin(), common.end(),
+                              [&](const Power& p) { return !in.k.IsNonZero(p.base); }),
+               common.end());
+  return ProductOf(in.context, common);
+}
+
+Expr Over(ExprContext* context, const Polynomial& x, const Expr& monomial) {
+  if (x.terms.size() == 1 && x.constant == 0) {
+    const std::optional<Expr> q = DivideMonomial(context, x.terms[0].monomial, monomial);
+    return q ? *q * x.terms[0].coefficient : Expr::Overflow();
+  }
+  Polynomial divisor;
+  divisor.terms.push_back({monomial, 1});
+  const std::optional<Polynomial> q = DivideExactly(context, x, divisor);
+  return q ? FromPolynomial(context, *q) : Expr::Overflow();
+}
+
+std::optional<Expr> CommonFactorLeaves(const FactRuleInput& in) {
+  const Polynomial x = ToPolynomial(in.x[0]), y = ToPolynomial(in.x[1]);
+  const Expr common = CommonFactor(in, x, y);
+  if (common.is_const()) return std::nullopt;
+  const Expr p = Over(in.context, x, common), q = Over(in.context, y, common);
+  if (p.IsOverflow() || q.IsOverflow()) return std::nullopt;
+  return FloorDiv(p, q);
+}
+
+std::optional<Expr> WholeTerms(const FactRuleInput& in) {
+  if (!in.k.IsNonZero(in.x[1])) return std::nullopt;
+  const auto d = DivideTerms(in.context, ToPolynomial(in.x[0]), ToPolynomial(in.x[1]));
+  if (!d) return std::nullopt;
+  return FromPolynomial(in.context, d->quotient) +
+         FloorDiv(FromPolynomial(in.context, d->rest), in.x[1]);
+}
+
+std::optional<Expr> WholeSum(const FactRuleInput& in) {
+  if (!in.k.IsNonZero(in.x[1])) return std::nullopt;
+  const auto q = DivideBySum(in.context, ToPolynomial(in.x[0]), ToPolynomial(in.x[1]));
+  return q ? std::optional<Expr>(FromPolynomial(in.context, *q)) : std::nullopt;
+}
+
+std::optional<Expr> Smaller(const FactRuleInput& in) {
+  if (in.k.RangeOf(in.x[1]).lower < 1) return std::nullopt;
+  if (!IsRemainderOf(in.k, ToPolynomial(in.x[0]), ToPolynomial(in.x[1]))) return std::nullopt;
+  return 0;
+}
+
+constexpr FactRule kRules[] = {
+    {"floor_div.common_factor_leaves", "(z*x)//(z*y) = x//y", "z != 0 known", CommonFactorLeaves},
+    {"floor_div.whole_terms", "(y*z + r)//y = z + r//y", "y != 0 known, one product", WholeTerms},
+    {"floor_div.whole_sum", "(y*z)//y = z", "y != 0 known, a sum", WholeSum},
+    {"floor_div.smaller", "x//y = 0", "0 <= x < y known", Smaller},
+};
+
+}  // namespace
+
+absl::Span<const FactRule> QuotientByNumberRules() { return kByNumberRules; }
+absl::Span<const FactRule> QuotientRules() { return kRules; }
+
+}  // namespace lathe::symbolic

@@ -1,0 +1,128 @@
+// Rules of remainders, and of divisions that truncate.
+
+#include "symbolic/knowledge.h"
+#include "symbolic/refine/divisions.h"
+#include "symbolic/refine/fact_rule.h"
+#include "symbolic/simplify/checked.h"
+#include "symbolic/simplify/divide_common.h"
+
+namespace lathe::symbolic {
+namespace {
+
+// ---- by a number d > 1
+
+// The remainder of the term by d if all its values have one.
+std::optional<int64_t> KnownRemainder(Knowledge& k, const Term& t, int64_t d) {
+  const Residue r = k.ResidueOf(t.monomial);
+  if (r.modulus > 1 && static_cast<__int128>(t.coefficient) * r.modulus % d == 0) {
+    return CheckedMul(t.coefficient % d, r.remainder % d);
+  }
+  return IsMultiple(k, t, d) ? std::optional<int64_t>(0) : std::nullopt;
+}
+
+std::optional<Expr> KnownTerms(const FactRuleInput& in) {
+  const int64_t d = *in.x[1].AsInt();
+  const Polynomial p = ToPolynomial(in.x[0]);
+  Polynomial rest;
+  rest.constant = p.constant;
+  for (const Term& t : p.terms) {
+    if (const std::optional<int64_t> value = KnownRemainder(in.k, t, d)) {
+      rest = AddScaled(rest, ConstantPolynomial(ModBy(*value, d)), 1);
+    } else {
+      rest.terms.push_back(t);
+    }
+    if (rest.overflow) return std::nullopt;
+  }
+  if (rest.terms.size() == p.terms.size()) return std::nullopt;
+  return Mod(FromPolynomial(in.context, rest), d);
+}
+
+std::optional<Expr> KnownSum(const FactRuleInput& in) {
+  const int64_t d = *in.x[1].AsInt();
+  const Polynomial p = ToPolynomial(in.x[0]);
+  if (p.terms.size() < 2 || !in.k.HasResidues()) return std::nullopt;
+  const Residue r = in.k.ResidueOf(LinearPart(in.context, p));
+  if (r.modulus % d != 0) return std::nullopt;
+  const std::optional<int64_t> sum = CheckedAdd(ModBy(p.constant, d), r.remainder % d);
+  return sum ? std::optional<Expr>(ModBy(*sum, d)) : std::nullopt;
+}
+
+std::optional<Expr> OneQuotient(const FactRuleInput& in) {
+  const int64_t d = *in.x[1].AsInt();
+  const Polynomial p = ToPolynomial(in.x[0]);
+  const std::optional<int64_t> q = ConstantQuotient(in.k.RangeOf(p), d);
+  if (!q) return std::nullopt;
+  return FromPolynomial(in.context, AddScaled(p, ConstantPolynomial(*q), -d));
+}
+
+std::optional<Expr> LowDigits(const FactRuleInput& in) {
+  const int64_t d = *in.x[1].AsInt();
+  const std::optional<Digits> s = SplitDigits(in.k, ToPolynomial(in.x[0]), d);
+  if (!s) return std::nullopt;
+  return Mod(FromPolynomial(in.context, s->high), d / s->g) * s->g +
+         FromPolynomial(in.context, s->low);
+}
+
+constexpr FactRule kByNumberRules[] = {
+    {"mod.known_terms", "(x + r) % d = (x % d + r) % d", "x % d known", KnownTerms},
+    {"mod.known_sum", "(x + y + c) % d = its value", "(x + y) % d known", KnownSum},
+    {"mod.one_quotient", "x % d = x - q*d", "q*d <= x < q*d + d known", OneQuotient},
+    {"mod.low_digits", "(g*x + r) % d = g*(x % (d//g)) + r", "g divides d, 0 <= r < g known",
+     LowDigits},
+};
+
+// ---- by anything else
+
+std::optional<Expr> WholeTerms(const FactRuleInput& in) {
+  if (!in.k.IsNonZero(in.x[1])) return std::nullopt;
+  const auto d = DivideTerms(in.context, ToPolynomial(in.x[0]), ToPolynomial(in.x[1]));
+  if (!d) return std::nullopt;
+  return Mod(FromPolynomial(in.context, d->rest), in.x[1]);
+}
+
+std::optional<Expr> WholeSum(const FactRuleInput& in) {
+  if (!in.k.IsNonZero(in.x[1])) return std::nullopt;
+  const auto q = DivideBySum(in.context, ToPolynomial(in.x[0]), ToPolynomial(in.x[1]));
+  return q ? std::optional<Expr>(0) : std::nullopt;
+}
+
+std::optional<Expr> Smaller(const FactRuleInput& in) {
+  if (in.k.RangeOf(in.x[1]).lower < 1) return std::nullopt;
+  if (!IsRemainderOf(in.k, ToPolynomial(in.x[0]), ToPolynomial(in.x[1]))) return std::nullopt;
+  return in.x[0];
+}
+
+constexpr FactRule kRules[] = {
+    {"mod.whole_terms", "(y*z + r) % y = r % y", "y != 0 known, one product", WholeTerms},
+    {"mod.whole_sum", "(y*z) % y = 0", "y != 0 known, a sum", WholeSum},
+    {"mod.smaller", "x % y = x", "0 <= x < y known", Smaller},
+};
+
+// ---- that truncate
+
+bool AreNonNegative(const FactRuleInput& in) {
+  return in.k.RangeOf(in.x[0]).lower >= 0 && in.k.RangeOf(in.x[1]).lower >= 0;
+}
+
+std::optional<Expr> TruncatedQuotient(const FactRuleInput& in) {
+  if (in.e.kind() != ExprKind::kTruncDiv || !AreNonNegative(in)) return std::nullopt;
+  return FloorDiv(in.x[0], in.x[1]);
+}
+
+std::optional<Expr> TruncatedRemainder(const FactRuleInput& in) {
+  if (in.e.kind() != ExprKind::kTruncMod || !AreNonNegative(in)) return std::nullopt;
+  return Mod(in.x[0], in.x[1]);
+}
+
+constexpr FactRule kTruncationRules[] = {
+    {"trunc_div.of_non_negative", "trunc_div(x, y) = x//y", "x, y >= 0 known", TruncatedQuotient},
+    {"trunc_mod.of_non_negative", "trunc_mod(x, y) = x % y", "x, y >= 0 known", TruncatedRemainder},
+};
+
+}  // namespace
+
+absl::Span<const FactRule> RemainderByNumberRules() { return kByNumberRules; }
+absl::Span<const FactRule> RemainderRules() { return kRules; }
+absl::Span<const FactRule> TruncationRules() { return kTruncationRules; }
+
+}  // namespace lathe::symbolic

@@ -32,15 +32,17 @@ uint64_t HashName(absl::string_view name) {
 // Operands of sums and products are hashed without regard to their order, so that the hash of a
 // longer sum follows from that of a shorter one.
 bool HashesInAnyOrder(ExprKind kind) { return kind == ExprKind::kAdd || kind == ExprKind::kMul; }
-uint64_t HashOperand(const Expr& e) { return Mix(0x5eed, StructuralHash(e)); }
+uint64_t HashOf(const Expr& e) {
+  const uint64_t value = static_cast<uint64_t>(ContextAccess::RawValue(e));
+  return e.node() == nullptr ? Mix(0x51ab, value)
+                             : e.node()->hash ^ (value * 0x9e3779b97f4a7c15ull);
+}
+uint64_t HashOperand(const Expr& e) { return Mix(0x5eed, HashOf(e)); }
 
-uint64_t HashOperation(ExprKind kind, absl::Span<const Expr> operands) {
-  uint64_t h = Mix(0x1234567, static_cast<uint64_t>(kind));
-  if (HashesInAnyOrder(kind)) {
-    for (const Expr& e : operands) h += HashOperand(e);
-  } else {
-    for (const Expr& e : operands) h = Mix(h, StructuralHash(e));
-  }
+uint64_t HashOfKind(ExprKind kind) { return Mix(0x1234567, static_cast<uint64_t>(kind)); }
+uint64_t HashInOrder(ExprKind kind, absl::Span<const Expr> operands) {
+  uint64_t h = HashOfKind(kind);
+  for (const Expr& e : operands) h = Mix(h, HashOf(e));
   return h;
 }
 
@@ -194,18 +196,25 @@ ExprContext* ContextAccess::ContextOf(absl::Span<const Expr> operands) {
 
 Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands) {
   if (context == nullptr) return Expr::Overflow();
+  // One pass over operands that may be hundreds: what is wrong with some is looked at after it.
+  bool any_overflow = false, of_others = false;
+  uint64_t operand_hashes = 0;
+  const bool in_any_order = HashesInAnyOrder(kind);
   for (const Expr& e : operands) {
-    if (e.node_ == nullptr) continue;
-    if (e.node_->kind == ExprKind::kOverflow) return Expr::Overflow();
-    LATHE_CHECK(e.node_->context == nullptr || e.node_->context == context)
-        << "operands of two contexts in one expression";
+    const ExprNode* node = e.node_;
+    any_overflow |= node == &kOverflowNode;
+    of_others |= node != nullptr && node->context != nullptr && node->context != context;
+    if (in_any_order) operand_hashes += HashOperand(e);
   }
+  if (any_overflow) return Expr::Overflow();
+  LATHE_CHECK(!of_others) << "operands of two contexts in one expression";
   const ExprNode* monomial = nullptr;
   if (kind == ExprKind::kMul && operands[0].is_const()) {
     monomial =
         (operands.size() == 2 ? operands[1] : Intern(context, kind, operands.subspan(1))).node_;
   }
-  const uint64_t hash = HashOperation(kind, operands);
+  const uint64_t hash =
+      in_any_order ? HashOfKind(kind) + operand_hashes : HashInOrder(kind, operands);
   ExprContext::Impl& impl = *context->impl_;
   std::lock_guard<std::mutex> lock(impl.mutex);
   if (const ExprNode* known = impl.operations.Find(kind, operands, hash)) return Expr(known);
@@ -292,10 +301,6 @@ SymbolKind Expr::symbol_kind() const {
   return node_ == nullptr ? SymbolKind::kBacked : node_->symbol_kind;
 }
 
-uint64_t StructuralHash(const Expr& e) {
-  const uint64_t value = static_cast<uint64_t>(ContextAccess::RawValue(e));
-  return e.node() == nullptr ? Mix(0x51ab, value)
-                             : e.node()->hash ^ (value * 0x9e3779b97f4a7c15ull);
-}
+uint64_t StructuralHash(const Expr& e) { return HashOf(e); }
 
 }  // namespace lathe::symbolic

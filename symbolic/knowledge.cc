@@ -17,6 +17,31 @@ namespace {
 bool IsInfiniteLower(int64_t v) { return v == Range::kMin; }
 bool IsInfiniteUpper(int64_t v) { return v == Range::kMax; }
 
+constexpr int kDepthOfSmall = 3;
+constexpr size_t kMostOperandsOfSmall = 4;
+
+// Exact until the end.
+class SumOfRanges {
+ public:
+  // False: no bound is left, whatever else is added.
+  bool Add(const Range& r) {
+    below_ = below_ && r.lower != Range::kMin;
+    above_ = above_ && r.upper != Range::kMax;
+    if (below_) lower_ += r.lower;
+    if (above_) upper_ += r.upper;
+    return below_ || above_;
+  }
+  Range Get() const {
+    const __int128 least = Range::kMin, most = Range::kMax;
+    return {below_ ? static_cast<int64_t>(std::clamp(lower_, least, most)) : Range::kMin,
+            above_ ? static_cast<int64_t>(std::clamp(upper_, least, most)) : Range::kMax};
+  }
+
+ private:
+  __int128 lower_ = 0, upper_ = 0;
+  bool below_ = true, above_ = true;  // bounded
+};
+
 }  // namespace
 
 Expr LinearPart(ExprContext* context, const Polynomial& p) {
@@ -29,6 +54,15 @@ Expr Knowledge::WithReplacements(const Expr& e) const {
 }
 
 // ---- ranges
+
+Range Knowledge::BoundOfSymbol(const Expr& symbol) const {
+  const uint16_t index = symbol.node()->symbol_index;
+  if (index != kNoSymbolIndex) {
+    return index < symbol_bounds_.size() ? symbol_bounds_[index] : Range{};
+  }
+  const auto it = bounds_.find(symbol);
+  return it == bounds_.end() || it->second.empty() ? Range{} : it->second;
+}
 
 Range Knowledge::RangeOf(const Polynomial& p) {
   if (p.overflow) return {};
@@ -64,9 +98,41 @@ Range Knowledge::StoredBound(const Expr& e) const {
   return it->second * Range{c, c};
 }
 
+// Of an operation whose operands have the ranges that `range_of` gives.
+template <typename RangeOfOperand>
+Range Knowledge::RangeFromOperands(const Expr& e, RangeOfOperand range_of) const {
+  Range r;
+  if (e.kind() == ExprKind::kAdd) {
+    SumOfRanges sum;
+    for (const Expr& o : e.operands()) {
+      if (!sum.Add(range_of(o))) break;
+    }
+    r = sum.Get();
+  } else {
+    absl::InlinedVector<Range, 8> ranges;
+    for (const Expr& o : e.operands()) ranges.push_back(range_of(o));
+    r = RangeOfOperation(e.kind(), ranges);
+  }
+  r = Intersect(Intersect(IntrinsicRange(e), r), StoredBound(e));
+  return r.empty() ? Range{} : r;
+}
+
+// What guards are made of, for which tables cost more than they save; nothing of deeper ones.
+std::optional<Range> Knowledge::RangeOfSmall(const Expr& e, int depth) const {
+  if (e.operands().empty()) return e.is_symbol() ? BoundOfSymbol(e) : IntrinsicRange(e);
+  if (depth == 0 || e.operands().size() > kMostOperandsOfSmall) return std::nullopt;
+  absl::InlinedVector<Range, kMostOperandsOfSmall> ranges;
+  for (const Expr& o : e.operands()) {
+    const std::optional<Range> r = RangeOfSmall(o, depth - 1);
+    if (!r) return std::nullopt;
+    ranges.push_back(*r);
+  }
+  size_t i = 0;
+  return RangeFromOperands(e, [&](const Expr&) { return ranges[i++]; });
+}
+
 Range Knowledge::RangeOf(const Expr& root) {
-  if (const std::optional<int64_t> v = root.AsInt()) return {*v, *v};
-  if (root.is_symbol()) return BoundOfSymbol(root);
+  if (const std::optional<Range> r = RangeOfSmall(root, kDepthOfSmall)) return *r;
   const auto is_leaf = [](const Expr& e) { return e.operands().empty(); };
   const auto is_done = [&](const Expr& e) {
     return is_leaf(e) || range_memo_.Find(e, version_) != nullptr;
@@ -77,26 +143,9 @@ Range Knowledge::RangeOf(const Expr& root) {
     return r != nullptr ? *r : IntrinsicRange(e);
   };
   VisitOperandsFirst(root, is_done, [&](const Expr& e) {
-    absl::InlinedVector<Range, 8> ranges;
-    for (const Expr& o : e.operands()) {
-      ranges.push_back(known(o));
-      // A sum without any bound has none, whatever else is added.
-      if (e.kind() == ExprKind::kAdd && ranges.back() == Range{}) break;
-    }
-    Range r = Intersect(IntrinsicRange(e), RangeOfOperation(e.kind(), ranges));
-    r = Intersect(r, StoredBound(e));
-    range_memo_.Store(e, version_, r.empty() ? Range{} : r);
+    range_memo_.Store(e, version_, RangeFromOperands(e, known));
   });
   return known(root);
-}
-
-Range Knowledge::BoundOfSymbol(const Expr& symbol) const {
-  const uint16_t index = symbol.node()->symbol_index;
-  if (index != kNoSymbolIndex) {
-    return index < symbol_bounds_.size() ? symbol_bounds_[index] : Range{};
-  }
-  const auto it = bounds_.find(symbol);
-  return it == bounds_.end() || it->second.empty() ? Range{} : it->second;
 }
 
 void Knowledge::KeepBoundOfSymbol(const Expr& symbol, const Range& range) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/inlined_vector.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/checked.h"
 
@@ -46,11 +47,17 @@ std::optional<Expr> DivideMonomial(ExprContext* context, const Expr& a, const Ex
 
 Expr ProductOf(ExprContext* context, const std::vector<Power>& powers) {
   if (powers.empty()) return 1;
-  std::vector<Expr> factors;
+  absl::InlinedVector<Expr, 16> factors;
   factors.reserve(powers.size());
-  for (const Power& p : powers)
+  bool plain = true;
+  for (const Power& p : powers) {
     factors.push_back(p.exponent == 1 ? p.base : Pow(p.base, p.exponent));
-  return factors.size() == 1 ? factors[0] : context->Make(ExprKind::kMul, factors);
+    plain = plain && p.base.is_symbol();
+  }
+  if (factors.size() == 1) return factors[0];
+  // Powers of symbols, in order and each base once, are in normal form.
+  return plain ? ContextAccess::Intern(context, ExprKind::kMul, factors)
+               : context->Make(ExprKind::kMul, factors);
 }
 
 Polynomial MultiplyByTerm(ExprContext* context, const Polynomial& p, const Term& t) {
@@ -108,7 +115,7 @@ std::vector<Power> CommonPowers(const std::vector<Power>& a, const std::vector<P
   std::vector<Power> common;
   size_t i = 0, j = 0;
   while (i < a.size() && j < b.size()) {
-    const int order = Compare(a[i].base, b[j].base);
+    const int order = a[i].base == b[j].base ? 0 : Compare(a[i].base, b[j].base);
     if (order == 0) common.push_back({a[i].base, std::min(a[i].exponent, b[j].exponent)});
     i += order <= 0;
     j += order >= 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 #include "symbolic/expr.h"
 
@@ -185,6 +186,18 @@ Range FoldMinMax(ExprKind kind, absl::Span<const Range> operands) {
   return r;
 }
 
+// Sizes, which are not negative, and whose products fit from below.
+std::optional<Range> TimesOfSizes(const Range& a, const Range& b) {
+  if (a.lower < 0 || b.lower < 0 || a.upper <= 0 || b.upper <= 0) return std::nullopt;
+  Range r;
+  if (__builtin_mul_overflow(a.lower, b.lower, &r.lower)) return std::nullopt;
+  if (a.upper == Range::kMax || b.upper == Range::kMax ||
+      __builtin_mul_overflow(a.upper, b.upper, &r.upper)) {
+    r.upper = Range::kMax;
+  }
+  return r;
+}
+
 }  // namespace
 
 Range Intersect(const Range& a, const Range& b) {
@@ -206,6 +219,8 @@ Range operator-(const Range& a, const Range& b) { return a + Negate(b); }
 Range operator*(const Range& a, const Range& b) {
   if (IsOneNumber(b)) return TimesNumber(a, b.lower);
   if (IsOneNumber(a)) return TimesNumber(b, a.lower);
+  if (a == Range{} && b == Range{}) return a;
+  if (const std::optional<Range> r = TimesOfSizes(a, b)) return *r;
   return Corners(a, b, Times);
 }
 

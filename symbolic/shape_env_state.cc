@@ -185,8 +185,10 @@ absl::Status ShapeEnv::Impl::AddGuard(const Expr& condition, bool value, const A
   Expr guard = value ? condition : Not(condition);
   const Expr asked = guard;
   // What names an unbacked symbol cannot be checked before the program runs.
-  const std::vector<Expr> of = FreeSymbols(guard);
-  if (std::any_of(of.begin(), of.end(), IsUnbacked)) guard = knowledge->WithReplacements(guard);
+  if (!knowledge->replacements().empty()) {
+    const std::vector<Expr> of = FreeSymbols(guard);
+    if (std::any_of(of.begin(), of.end(), IsUnbacked)) guard = knowledge->WithReplacements(guard);
+  }
   if (!Learn(guard, Origin::kGuard, asker, flat, value)) {
     return OutOfRange("guard ", ShortText(guard), " contradicts what is known: ", Known(guard),
                       asker.ToString());

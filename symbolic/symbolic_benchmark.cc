@@ -1,7 +1,15 @@
 // bazel run -c opt //symbolic:symbolic_benchmark: what sizes cost a compiler.
 //
-// Each case runs at several sizes, so that a slope above linear shows.
+// Each case runs at several sizes. "slope" is the exponent by which its time grew since the size
+// before: 1 is linear, 2 quadratic.
 
+#include <malloc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +33,39 @@ std::vector<Expr> Backed(ShapeEnv& env, int64_t n, int64_t lower = 2) {
   }
   return symbols;
 }
+
+double CpuSeconds() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// Lives as long as the loop of a case.
+class Slope {
+ public:
+  Slope(const char* name, benchmark::State& state)
+      : name_(name), state_(state), begin_(CpuSeconds()) {}
+  ~Slope() {
+    const double iterations = static_cast<double>(std::max<int64_t>(state_.iterations(), 1));
+    static std::map<std::string, std::map<int64_t, double>>& seconds =
+        *new std::map<std::string, std::map<int64_t, double>>();
+    std::map<int64_t, double>& of = seconds[name_];
+    const int64_t n = state_.range(0);
+    of[n] = (CpuSeconds() - begin_) / iterations;
+    const auto at = of.find(n);
+    if (at == of.begin()) return;
+    const auto& [before, least] = *std::prev(at);
+    state_.counters["slope"] =
+        std::log(of[n] / least) / std::log(static_cast<double>(n) / static_cast<double>(before));
+  }
+  Slope(const Slope&) = delete;
+  Slope& operator=(const Slope&) = delete;
+
+ private:
+  const std::string name_;
+  benchmark::State& state_;
+  const double begin_;
+};
 
 // The floor of all that follows: entries a second into an empty hash map.
 void BM_HashMap(benchmark::State& state) {
@@ -69,6 +110,7 @@ void BM_InternAgain(benchmark::State& state) {
 BENCHMARK(BM_InternAgain);
 
 void BM_SumOneByOne(benchmark::State& state) {
+  const Slope slope("sum", state);
   for (auto _ : state) {
     ShapeEnv env(std::make_shared<ExprContext>());
     const std::vector<Expr> symbols = Backed(env, state.range(0));
@@ -77,15 +119,11 @@ void BM_SumOneByOne(benchmark::State& state) {
     benchmark::DoNotOptimize(env.Simplify(sum));
     benchmark::DoNotOptimize(env.IsKnownTrue(Ge(sum, 2 * state.range(0))));
   }
-  state.SetComplexityN(state.range(0));
 }
-BENCHMARK(BM_SumOneByOne)
-    ->RangeMultiplier(2)
-    ->Range(200, 1600)
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+BENCHMARK(BM_SumOneByOne)->RangeMultiplier(2)->Range(200, 1600)->Unit(benchmark::kMillisecond);
 
 void BM_Guards(benchmark::State& state) {
+  const Slope slope("guards", state);
   for (auto _ : state) {
     ShapeEnv env(std::make_shared<ExprContext>());
     const std::vector<Expr> s = Backed(env, 64);
@@ -102,17 +140,11 @@ void BM_Guards(benchmark::State& state) {
     }
     state.counters["guards"] = static_cast<double>(env.guards().size());
   }
-  state.SetComplexityN(state.range(0));
 }
-BENCHMARK(BM_Guards)
-    ->Arg(500)
-    ->Arg(1089)
-    ->Arg(2178)
-    ->Arg(4355)
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+BENCHMARK(BM_Guards)->Arg(500)->Arg(1089)->Arg(2178)->Arg(4355)->Unit(benchmark::kMillisecond);
 
 void BM_ProductDividedByItsParts(benchmark::State& state) {
+  const Slope slope("product", state);
   for (auto _ : state) {
     ShapeEnv env(std::make_shared<ExprContext>());
     const std::vector<Expr> symbols = Backed(env, state.range(0));
@@ -127,17 +159,12 @@ void BM_ProductDividedByItsParts(benchmark::State& state) {
     }
     if (known != 2 * state.range(0)) state.SkipWithError("not all are known");
   }
-  state.SetComplexityN(state.range(0));
 }
-BENCHMARK(BM_ProductDividedByItsParts)
-    ->Arg(15)
-    ->Arg(30)
-    ->Arg(60)
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+BENCHMARK(BM_ProductDividedByItsParts)->Arg(15)->Arg(30)->Arg(60)->Unit(benchmark::kMillisecond);
 
 // The output size, the offset of every piece, each inside the output.
 void BM_Concatenation(benchmark::State& state) {
+  const Slope slope("concatenation", state);
   for (auto _ : state) {
     ShapeEnv env(std::make_shared<ExprContext>());
     const std::vector<Expr> sizes = Backed(env, state.range(0), 0);
@@ -150,14 +177,8 @@ void BM_Concatenation(benchmark::State& state) {
     }
     if (offset != total || known != state.range(0)) state.SkipWithError("not all are known");
   }
-  state.SetComplexityN(state.range(0));
 }
-BENCHMARK(BM_Concatenation)
-    ->Arg(95)
-    ->Arg(190)
-    ->Arg(380)
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+BENCHMARK(BM_Concatenation)->Arg(95)->Arg(190)->Arg(380)->Unit(benchmark::kMillisecond);
 
 // One call's guards: contiguous tensors of four dimensions, the first of them dynamic.
 void BM_Predicate(benchmark::State& state) {
@@ -198,4 +219,13 @@ BENCHMARK(BM_Predicate)->Arg(10)->Arg(100)->Arg(1000);
 }  // namespace
 }  // namespace lathe::symbolic
 
-BENCHMARK_MAIN();
+// Memory stays with the process: what is measured is not how the kernel clears pages, anew for
+// each iteration.
+int main(int argc, char** argv) {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

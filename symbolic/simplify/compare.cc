@@ -186,6 +186,43 @@ constexpr Rule kRules[] = {
      CommonFactor},
 };
 
+// One sum that is another and more, as offsets and sizes of a concatenation are: what is left over
+// is a run of operands, and the comparison is made of it without taking sums apart. Only where the
+// rows above have nothing to say but bounds.
+constexpr size_t kShortestRun = 8;
+
+bool IsPlainRun(absl::Span<const Expr> run) {
+  if (run.size() < kShortestRun || run[0].node()->monomial != nullptr) return false;
+  return std::all_of(run.begin(), run.end(), [](const Expr& e) {
+    const ExprNode* node = e.node();
+    if (node == nullptr) return false;
+    if (node->monomial == nullptr) return node->kind != ExprKind::kMod;
+    return *node->operand_span()[0].AsInt() > 0 && node->monomial->kind != ExprKind::kMod;
+  });
+}
+
+std::optional<Expr> CompareRun(ExprContext* context, ExprKind kind, const Expr& a, const Expr& b) {
+  const Expr& longer = b.operands().size() < a.operands().size() && IsEquality(kind) ? a : b;
+  const Expr& shorter = &longer == &a ? b : a;
+  if (longer.kind() != ExprKind::kAdd || shorter.is_const()) return std::nullopt;
+  const absl::Span<const Expr> x =
+      shorter.kind() == ExprKind::kAdd ? shorter.operands() : absl::MakeConstSpan(&shorter, 1);
+  const absl::Span<const Expr> y = longer.operands();
+  if (y.size() < x.size() + kShortestRun || CommonPrefix(x, y) != x.size()) return std::nullopt;
+  const absl::Span<const Expr> run = y.subspan(x.size());
+  if (!IsPlainRun(run)) return std::nullopt;
+  const Expr rest = ContextAccess::Intern(context, ExprKind::kAdd, run);
+  const Range r = IntrinsicRange(rest);
+  if (IsEquality(kind)) {
+    if (!r.Contains(0)) return Expr::Bool(kind == ExprKind::kNe);
+    return Raw(context, kind, rest, 0);
+  }
+  const int64_t least = kind == ExprKind::kLt ? 1 : 0;
+  if (r.lower >= least) return Expr::Bool(true);
+  if (r.upper < least) return Expr::Bool(false);
+  return Raw(context, ExprKind::kLe, least, rest);
+}
+
 }  // namespace
 
 absl::Span<const Rule> CompareRules() {
@@ -209,6 +246,7 @@ Expr SimplifyComparison(ExprContext* context, ExprKind kind, const Expr& x, cons
     return FloatComparison(context, kind, a, b);
   }
   if (const auto e = ApplyRules(kEarlyRules, {context, kind, operands})) return *e;
+  if (const auto e = CompareRun(context, kind, a, b)) return *e;
   Polynomial difference = Difference(b, a);
   const ExprKind without_lt = kind == ExprKind::kLt ? ExprKind::kLe : kind;
   if (kind == ExprKind::kLt && !difference.overflow) {

@@ -246,6 +246,35 @@ constexpr Rule kPowRules[] = {
      PowerIsProduct},
 };
 
+// A product with a symbol more is that product copied: no row applies that did not before.
+std::optional<Expr> InsertSymbol(ExprContext* context, const Expr& product, const Expr& symbol) {
+  if (product.kind() != ExprKind::kMul || !symbol.is_symbol()) return std::nullopt;
+  const bool scaled = product.operands()[0].is_const();
+  const absl::Span<const Expr> x = product.operands().subspan(scaled ? 1 : 0);
+  const auto base = [](const Expr& e) -> const Expr& {
+    return e.kind() == ExprKind::kPow && e.operands()[1].is_const() ? e.operands()[0] : e;
+  };
+  const auto at = std::lower_bound(x.begin(), x.end(), symbol, [&](const Expr& e, const Expr& s) {
+    return Compare(base(e), s) < 0;
+  });
+  absl::InlinedVector<Expr, 16> factors;
+  factors.reserve(x.size() + 1);
+  factors.insert(factors.end(), x.begin(), at);
+  if (at == x.end() || base(*at) != symbol) {
+    factors.push_back(symbol);
+    factors.insert(factors.end(), at, x.end());
+  } else {
+    const int64_t exponent = *at == symbol ? 1 : *at->operands()[1].AsInt();
+    if (exponent == INT64_MAX) return std::nullopt;
+    factors.push_back(ContextAccess::Intern(context, ExprKind::kPow, {symbol, exponent + 1}));
+    factors.insert(factors.end(), at + 1, x.end());
+  }
+  // x*x is a power, not a product.
+  const Expr monomial =
+      factors.size() == 1 ? factors[0] : ContextAccess::Intern(context, ExprKind::kMul, factors);
+  return scaled ? TimesConstant(context, monomial, *product.operands()[0].AsInt()) : monomial;
+}
+
 Expr ProductWithInfinity(absl::Span<const Expr> factors) {
   bool negative = false;
   for (const Expr& e : factors) {
@@ -297,6 +326,10 @@ Expr SimplifyProduct(ExprContext* context, absl::Span<const Expr> factors) {
   if (numbers.size() == 1) return numbers[0];
   if (any_float) return ProductOfFloats(context, numbers);
   if (any_infinite) return ProductWithInfinity(numbers);
+  if (numbers.size() == 2) {
+    if (const auto e = InsertSymbol(context, numbers[0], numbers[1])) return *e;
+    if (const auto e = InsertSymbol(context, numbers[1], numbers[0])) return *e;
+  }
   Factors product;
   for (const Expr& e : numbers) AddFactor(product, e, 1);
   return FinishProduct(context, ExprKind::kMul, numbers, product);

@@ -1,6 +1,8 @@
 #include "symbolic/simplify/polynomial.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/checked.h"
@@ -161,15 +163,26 @@ Polynomial AddScaled(const Polynomial& a, const Polynomial& b, int64_t scale) {
   return r;
 }
 
+size_t CommonPrefix(absl::Span<const Expr> x, absl::Span<const Expr> y) {
+  static_assert(std::has_unique_object_representations_v<Expr>);
+  constexpr size_t kBlock = 16;  // operands that are compared as bytes
+  const size_t least = std::min(x.size(), y.size());
+  size_t same = 0;
+  while (same + kBlock <= least &&
+         std::memcmp(x.data() + same, y.data() + same, kBlock * sizeof(Expr)) == 0) {
+    same += kBlock;
+  }
+  while (same < least && x[same] == y[same]) ++same;
+  return same;
+}
+
 Polynomial Difference(const Expr& a, const Expr& b) {
   if (a.kind() != ExprKind::kAdd || b.kind() != ExprKind::kAdd) {
     return AddScaled(ToPolynomial(a), ToPolynomial(b), -1);
   }
   // What both begin with goes away: sizes that were added one by one share all but the last.
   const absl::Span<const Expr> x = a.operands(), y = b.operands();
-  const size_t least = std::min(x.size(), y.size());
-  size_t same = 0;
-  while (same < least && x[same] == y[same]) ++same;
+  const size_t same = CommonPrefix(x, y);
   return AddScaled(PolynomialOf(x.subspan(same)), PolynomialOf(y.subspan(same)), -1);
 }
 

@@ -35,6 +35,8 @@ struct Polynomial {
 Polynomial ToPolynomial(const Expr& e);
 Term ToTerm(const Expr& e);                           // of anything but a sum or a constant
 Polynomial Difference(const Expr& a, const Expr& b);  // a - b
+// How many operands both begin with.
+size_t CommonPrefix(absl::Span<const Expr> x, absl::Span<const Expr> y);
 // a + scale * b
 Polynomial AddScaled(const Polynomial& a, const Polynomial& b, int64_t scale);
 Polynomial Scaled(const Polynomial& a, int64_t scale);

@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
+#include "symbolic/all_values.h"
 #include "symbolic/cases.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/knowledge.h"
 #include "symbolic/sampler.h"
+#include "symbolic/signs.h"
 #include "symbolic/walk.h"
 
 namespace lathe::symbolic {
@@ -16,6 +18,20 @@ namespace {
 Polynomial MinusOne(Polynomial p) {
   p.overflow |= __builtin_sub_overflow(p.constant, 1, &p.constant);
   return p;
+}
+
+// The comparison of 0 with `p`.
+std::optional<bool> BySigns(Knowledge& k, ExprKind kind, const Polynomial& p) {
+  const std::optional<Signs> s = SignsOf(k, p);
+  if (!s) return std::nullopt;
+  const bool holds_at_zero = kind == ExprKind::kLe || kind == ExprKind::kEq;
+  const bool holds_above = kind != ExprKind::kEq, holds_below = kind == ExprKind::kNe;
+  const bool can_hold =
+      (s->zero && holds_at_zero) || (s->positive && holds_above) || (s->negative && holds_below);
+  const bool can_fail =
+      (s->zero && !holds_at_zero) || (s->positive && !holds_above) || (s->negative && !holds_below);
+  if (can_hold == can_fail) return std::nullopt;
+  return can_hold;
 }
 
 std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
@@ -27,6 +43,8 @@ std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
   if (p.overflow || negated.overflow) return std::nullopt;
   const Sampler::Outcomes seen = Sampler(k).Try(e);
   const bool maybe_true = !seen.can_be_false, maybe_false = !seen.can_be_true;
+  if (!maybe_true && !maybe_false) return std::nullopt;
+  if (const std::optional<bool> by_signs = BySigns(k, e.kind(), p)) return by_signs;
   switch (e.kind()) {
     case ExprKind::kLe:
       if (maybe_true && k.IsNonNegative(p)) return true;
@@ -45,6 +63,7 @@ std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
       if ((equal ? maybe_true : maybe_false) && k.IsNonNegative(p) && k.IsNonNegative(negated)) {
         return equal;
       }
+      if ((equal ? maybe_false : maybe_true) && k.IsNeverZero(p)) return !equal;
       return std::nullopt;
     }
   }
@@ -112,6 +131,7 @@ std::optional<bool> Knowledge::Decide(const Expr& condition, int most_proofs) {
   });
   std::optional<bool> result = answer(simple);
   const bool in_full = most_proofs == kProofsOfOneQuestion;
+  if (!result && in_full) result = DecideByAllValues(*this, simple);
   if (!result && in_full) result = CaseAnalysis(*this).Decide(simple);
   if (result || in_full) Remember(condition, result);
   return result;

@@ -1,4 +1,4 @@
-// What Knowledge makes of a new fact: bounds, remainders, inequalities, and what follows from each.
+// What Knowledge makes of a new fact: equal symbols, remainders, inequalities. Bounds: narrow.cc.
 
 #include <algorithm>
 #include <utility>
@@ -12,28 +12,12 @@
 namespace lathe::symbolic {
 namespace {
 
-// What one new bound may set in motion.
-constexpr int kMostPropagations = 64;
-constexpr size_t kMostInequalitiesPerTerm = 16;
-constexpr int kDeepestNarrowing = 16;
-
-bool IsInfiniteLower(int64_t v) { return v == Range::kMin; }
-bool IsInfiniteUpper(int64_t v) { return v == Range::kMax; }
+constexpr size_t kMostChosenFrom = 4;
 
 Polynomial Constant(int64_t value) {
   Polynomial p;
   p.constant = value;
   return p;
-}
-
-// ceil(a / d) and floor(a / d) for d > 0, on bounds that stand for infinities.
-int64_t CeilBound(int64_t a, int64_t d) {
-  if (a == Range::kMin || a == Range::kMax) return a;
-  return -FloorBy(-a, d);
-}
-int64_t FloorBound(int64_t a, int64_t d) {
-  if (a == Range::kMin || a == Range::kMax) return a;
-  return FloorBy(a, d);
 }
 
 }  // namespace
@@ -100,7 +84,14 @@ bool Knowledge::Learn(const Expr& condition) {
   }
   const auto [known, is_new] = truths_.emplace(condition, true);
   if (!is_new) return known->second;
-  truths_.emplace(Not(condition), false);
+  const bool compares = condition.kind() >= ExprKind::kEq && condition.kind() <= ExprKind::kLe;
+  const bool of_integers = compares && condition.operands()[0].type() == ExprType::kInt &&
+                           condition.operands()[1].type() == ExprType::kInt;
+  Polynomial p;
+  if (of_integers) p = Difference(condition.operands()[1], condition.operands()[0]);
+  // Of an order the bounds say it.
+  const bool is_order = of_integers && !p.overflow && condition.kind() >= ExprKind::kLt;
+  if (!is_order) truths_.emplace(Not(condition), false);
   learnt_.push_back(condition);
   if (condition.kind() == ExprKind::kOr) disjunctions_.push_back(condition);
   if (condition.kind() == ExprKind::kNot && condition.operands()[0].kind() == ExprKind::kOr) {
@@ -110,16 +101,10 @@ bool Knowledge::Learn(const Expr& condition) {
   }
   for (const Expr& s : FreeSymbols(condition)) facts_with_[s].push_back(condition);
   Forget();
-  const bool compares = condition.kind() >= ExprKind::kEq && condition.kind() <= ExprKind::kLe;
-  if (!compares) return true;
-  const Expr& a = condition.operands()[0];
-  const Expr& b = condition.operands()[1];
-  if (a.type() != ExprType::kInt || b.type() != ExprType::kInt) return true;
-  Polynomial p = Difference(b, a);
-  if (p.overflow) return true;
+  if (!of_integers || p.overflow) return true;
   switch (condition.kind()) {
     case ExprKind::kEq:
-      return LearnZero(p);
+      return LearnZero(p) && LearnChosen(p);
     case ExprKind::kNe:
       return LearnNonZero(p);
     case ExprKind::kLt:
@@ -159,6 +144,28 @@ bool Knowledge::LearnZero(const Polynomial& p) {
     }
   }
   return LearnNonNegative(p) && LearnNonNegative(negated);
+}
+
+// min(x, y) = c: one of them is c. So for maxima.
+bool Knowledge::LearnChosen(const Polynomial& p) {
+  if (p.terms.size() != 1 || (p.terms[0].coefficient != 1 && p.terms[0].coefficient != -1)) {
+    return true;
+  }
+  const Expr& choice = p.terms[0].monomial;
+  const bool chooses = choice.kind() == ExprKind::kMin || choice.kind() == ExprKind::kMax;
+  if (!chooses || choice.type() != ExprType::kInt || choice.operands().size() > kMostChosenFrom) {
+    return true;
+  }
+  const Expr value = Expr(p.constant) * -p.terms[0].coefficient;
+  if (value.IsOverflow()) return true;
+  std::vector<Expr> sides;
+  for (const Expr& o : choice.operands()) {
+    const Expr side = Eq(o, value);
+    if (side.AsBool() == true) return true;
+    if (RangeOf(o).Contains(*value.AsInt()) && side.AsBool() != false) sides.push_back(side);
+  }
+  if (sides.empty()) return false;
+  return Learn(sides.size() == 1 ? sides[0] : context_->Make(ExprKind::kOr, sides));
 }
 
 // p = 0 modulo `modulus`
@@ -224,143 +231,6 @@ bool Knowledge::LearnNonNegative(Polynomial p) {
   if (!BoundOfLinearPart(p)) return false;
   if (p.terms.size() > 1 && !PropagateFrom(p)) return false;
   return Propagate();
-}
-
-// linear + constant >= 0 bounds the linear part.
-bool Knowledge::BoundOfLinearPart(const Polynomial& p) {
-  Polynomial linear = {p.terms, 0, false};
-  Range r;
-  if (linear.terms[0].coefficient > 0) {
-    if (p.constant == INT64_MIN) return true;
-    r.lower = -p.constant;
-  } else {
-    linear = Scaled(linear, -1);
-    if (linear.overflow) return true;
-    r.upper = p.constant;
-  }
-  has_sum_bounds_ |= p.terms.size() > 1;
-  return Narrow(FromPolynomial(context_, linear), r);
-}
-
-bool Knowledge::Narrow(const Expr& e, const Range& range) {
-  Range& stored = bounds_.try_emplace(e).first->second;
-  Range r = Intersect(stored, range);
-  if (e.node() != nullptr) r = Intersect(r, IntrinsicRange(e));
-  const Residue residue = ResidueOf(e);
-  if (residue.modulus > 1 && !r.empty()) {
-    if (!IsInfiniteLower(r.lower)) {
-      const int64_t up =
-          ModBy(residue.remainder - ModBy(r.lower, residue.modulus), residue.modulus);
-      r.lower = CheckedAdd(r.lower, up).value_or(r.lower);
-    }
-    if (!IsInfiniteUpper(r.upper)) {
-      const int64_t down =
-          ModBy(ModBy(r.upper, residue.modulus) - residue.remainder, residue.modulus);
-      r.upper = CheckedAdd(r.upper, -down).value_or(r.upper);
-    }
-  }
-  const auto excluded = excluded_.find(e);
-  if (excluded != excluded_.end()) {  // a bound that is excluded moves by one
-    for (const int64_t v : excluded->second) {
-      if (r.lower == v && !IsInfiniteLower(r.lower) && r.lower < r.upper) ++r.lower;
-      if (r.upper == v && !IsInfiniteUpper(r.upper) && r.lower < r.upper) --r.upper;
-    }
-  }
-  if (r == stored) return true;
-  stored = r;
-  if (e.is_symbol()) KeepBoundOfSymbol(e, r);
-  Forget();
-  if (r.empty()) return false;
-  if (inequalities_with_.contains(e)) narrowed_.push_back(e);
-  return NarrowParts(e, r);
-}
-
-// What a bound of e says of its parts.
-bool Knowledge::NarrowParts(const Expr& e, const Range& range) {
-  if (narrow_depth_ >= kDeepestNarrowing) return true;
-  ++narrow_depth_;
-  bool ok = true;
-  const absl::Span<const Expr> x = e.operands();
-  if (e.kind() == ExprKind::kFloorDiv && x[1].is_const() && *x[1].AsInt() > 0) {
-    const int64_t d = *x[1].AsInt();
-    const Polynomial top = ToPolynomial(x[0]);
-    const std::optional<int64_t> least = CheckedMul(range.lower, d);
-    if (!IsInfiniteLower(range.lower) && least) {  // top >= lower * d
-      ok = ok && LearnNonNegative(AddScaled(top, Constant(*least), -1));
-    }
-    const std::optional<int64_t> most = CheckedMul(range.upper, d);
-    if (ok && !IsInfiniteUpper(range.upper) && most) {  // top <= upper * d + d - 1
-      ok = LearnNonNegative(AddScaled(AddScaled(Constant(*most), Constant(d - 1), 1), top, -1));
-    }
-  } else if (e.kind() == ExprKind::kAbs && !IsInfiniteUpper(range.upper)) {
-    const Polynomial inner = ToPolynomial(x[0]);
-    ok = LearnNonNegative(AddScaled(Constant(range.upper), inner, -1)) &&
-         LearnNonNegative(AddScaled(inner, Constant(range.upper), 1));
-  } else if (e.kind() == ExprKind::kMin && !IsInfiniteLower(range.lower)) {
-    for (const Expr& o : x) {
-      ok = ok && LearnNonNegative(AddScaled(ToPolynomial(o), Constant(range.lower), -1));
-    }
-  } else if (e.kind() == ExprKind::kMax && !IsInfiniteUpper(range.upper)) {
-    for (const Expr& o : x) {
-      ok = ok && LearnNonNegative(AddScaled(Constant(range.upper), ToPolynomial(o), -1));
-    }
-  } else if (e.kind() == ExprKind::kMul && !IsInfiniteUpper(range.upper)) {
-    // Of positive factors none exceeds the product.
-    const bool positive =
-        std::all_of(x.begin(), x.end(), [&](const Expr& o) { return RangeOf(o).lower >= 1; });
-    for (const Expr& o : x) {
-      if (!positive || !ok) break;
-      Range others = {1, 1};
-      for (const Expr& other : x) {
-        if (other != o) others = others * RangeOf(other);
-      }
-      ok = Narrow(o, {Range::kMin, FloorBound(range.upper, std::max<int64_t>(others.lower, 1))});
-    }
-  }
-  --narrow_depth_;
-  return ok;
-}
-
-// Each term is bounded by what the others leave.
-bool Knowledge::PropagateFrom(const Polynomial& p) {
-  if (p.terms.size() > 16) return true;
-  for (size_t i = 0; i < p.terms.size(); ++i) {
-    Range others = {p.constant, p.constant};
-    for (size_t j = 0; j < p.terms.size(); ++j) {
-      const int64_t c = p.terms[j].coefficient;
-      if (j != i) others = others + RangeOf(p.terms[j].monomial) * Range{c, c};
-    }
-    if (IsInfiniteUpper(others.upper) || others.upper == Range::kMin) continue;
-    const int64_t c = p.terms[i].coefficient;  // c * m >= -others.upper
-    if (c == INT64_MIN) continue;
-    const Range bound = c > 0 ? Range{CeilBound(-others.upper, c), Range::kMax}
-                              : Range{Range::kMin, FloorBound(others.upper, -c)};
-    const Expr& m = p.terms[i].monomial;
-    const Range before = RangeOf(m);
-    if (Intersect(before, bound) == before) continue;
-    if (!Narrow(m, Intersect(before, bound))) return false;
-  }
-  return true;
-}
-
-bool Knowledge::Propagate() {
-  if (propagating_) return true;  // the outer loop sees what was narrowed
-  propagating_ = true;
-  bool ok = true;
-  int budget = kMostPropagations;
-  while (ok && !narrowed_.empty() && budget > 0) {
-    const Expr m = narrowed_.back();
-    narrowed_.pop_back();
-    const std::vector<int> with = inequalities_with_[m];  // may grow below
-    const size_t n = std::min(with.size(), kMostInequalitiesPerTerm);
-    for (size_t i = 0; i < n && ok && budget > 0; ++i, --budget) {
-      const Polynomial p = inequalities_[static_cast<size_t>(with[with.size() - 1 - i])];
-      ok = PropagateFrom(p);
-    }
-  }
-  narrowed_.clear();
-  propagating_ = false;
-  return ok;
 }
 
 }  // namespace lathe::symbolic

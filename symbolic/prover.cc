@@ -156,7 +156,8 @@ class Prover {
     const absl::Span<const Expr> x = m.operands();
     switch (m.kind()) {
       case ExprKind::kFloorDiv:
-        return DescribeQuotient(m, ToPolynomial(x[0]), ToPolynomial(x[1]), x[1]);
+        DescribeQuotient(m, ToPolynomial(x[0]), ToPolynomial(x[1]), x[1]);
+        return DescribeKnownRest(m, x[0], x[1]);
       case ExprKind::kMod:
         return DescribeRemainder(m, x[0], x[1]);
       case ExprKind::kMin:
@@ -180,8 +181,26 @@ class Prover {
     }
   }
 
+  // With a mask of low bits or one bit, for all integers.
+  void DescribeMask(const Expr& m, const Expr& x, int64_t mask) {
+    const bool low_bits = mask > 0 && (mask & (mask + 1)) == 0 && mask != INT64_MAX;
+    const bool one_bit = mask > 0 && (mask & (mask - 1)) == 0;
+    if (!low_bits && !one_bit) return;
+    // The part of x under the mask.
+    const Expr part = low_bits ? Mod(x, mask + 1) : Mod(FloorDiv(x, mask), 2) * mask;
+    Polynomial value = ToPolynomial(part);
+    if (m.kind() != ExprKind::kBitAnd) {
+      const int64_t taken = m.kind() == ExprKind::kBitOr ? -1 : -2;
+      value = AddScaled(AddScaled(ToPolynomial(x), Constant(mask), 1), value, taken);
+    }
+    RequireZero(Minus(Single(m), value));
+  }
+
   // Bits never carry: x | y is at least each and x ^ y at most the sum, where both are >= 0.
   void DescribeBits(const Expr& m, const Polynomial& x, const Polynomial& y) {
+    if (const std::optional<int64_t> mask = m.operands()[1].AsInt()) {
+      DescribeMask(m, m.operands()[0], *mask);
+    }
     const bool x_ok = k_.RangeOf(x).lower >= 0, y_ok = k_.RangeOf(y).lower >= 0;
     if (m.kind() == ExprKind::kBitAnd) {
       if (x_ok) Require(Minus(x, Single(m)));
@@ -214,6 +233,14 @@ class Prover {
       Require(Single(q));
       Require(Minus(x, Single(q)));
     }
+  }
+
+  // x = y*q + x % y where something is known of x % y.
+  void DescribeKnownRest(const Expr& q, const Expr& x, const Expr& y) {
+    if (!y.is_const() || *y.AsInt() < 1 || !k_.knows_remainders_) return;
+    const Expr rest = Mod(x, y);
+    if (rest.kind() != ExprKind::kMod || !k_.bounds_.contains(rest)) return;
+    RequireZero(Minus(Minus(ToPolynomial(x), Times(ToPolynomial(y), q)), Single(rest)));
   }
 
   void DescribeRemainder(const Expr& r, const Expr& a, const Expr& b) {
@@ -343,6 +370,10 @@ class Prover {
   std::vector<Polynomial> rows_;
   int new_products_ = 0;  // that multiplied facts may still bring in
 };
+
+bool Knowledge::IsNeverZero(const Polynomial& p) {
+  return Prover(*this).IsNonNegative(Constant(-1), {p, Scaled(p, -1)}, 0);
+}
 
 bool Knowledge::IsNonNegative(const Polynomial& p) {
   Prover prover(*this);

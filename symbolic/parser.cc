@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "dtypes/base/status.h"
+#include "symbolic/apply_run.h"
 #include "symbolic/functions.h"
 #include "symbolic/lexer.h"
 #include "symbolic/operators.h"
@@ -319,60 +320,11 @@ class Reader {
     frames_.pop_back();
     const absl::Span<Fraction> x = absl::MakeSpan(values_).subspan(frame.base);
     const Fraction result =
-        frame.kind == Frame::kPrefix ? ApplyPrefix(frame.texts[0], x[0]) : ApplyRun(frame, x);
+        frame.kind == Frame::kPrefix
+            ? ApplyPrefix(frame.texts[0], x[0])
+            : ApplyRun(context_, {frame.level, frame.texts, language_ == Language::kSympy}, x);
     values_.resize(frame.base);
     values_.push_back(result);
-  }
-
-  static Fraction ApplyPrefix(absl::string_view op, const Fraction& x) {
-    if (op == "not") return {Not(Resolve(x))};
-    if (op == "-") return {-x.numerator, x.denominator};
-    return x;
-  }
-
-  Fraction ApplyRun(const Frame& frame, absl::Span<Fraction> x) {
-    const absl::string_view op = frame.texts[0];
-    switch (frame.level) {
-      case kAdd:
-        return SumRun(frame, x);
-      case kAnd:
-      case kOr:
-        return {Logic(frame.level == kAnd ? ExprKind::kAnd : ExprKind::kOr, x)};
-      case kCompare:
-        return {CompareRun(frame, x)};
-      case kPow:
-        return PowFraction(x[0], x[1]);
-      case kMul:
-        if (op == "*") return FindFunction("Mul", true)->build(x);
-        if (op == "/" && language_ == Language::kSympy) {
-          return FindFunction("Rational", true)->build(x);
-        }
-        [[fallthrough]];
-      default:
-        return {BinaryOf(op, Resolve(x[0]), Resolve(x[1]))};
-    }
-  }
-
-  static Fraction SumRun(const Frame& frame, absl::Span<Fraction> x) {
-    for (size_t i = 0; i < frame.texts.size(); ++i) {
-      if (frame.texts[i][0] == '-') x[i + 1].numerator = -x[i + 1].numerator;
-    }
-    return FindFunction("Add", true)->build(x);
-  }
-
-  Expr Logic(ExprKind kind, absl::Span<Fraction> x) {
-    std::vector<Expr> operands;
-    for (const Fraction& f : x) operands.push_back(Resolve(f));
-    return context_.Make(kind, operands);
-  }
-
-  // a < b <= c is a < b and b <= c
-  Expr CompareRun(const Frame& frame, absl::Span<Fraction> x) {
-    std::vector<Expr> parts;
-    for (size_t i = 0; i < frame.texts.size(); ++i) {
-      parts.push_back(CompareOf(frame.texts[i], Resolve(x[i]), Resolve(x[i + 1])));
-    }
-    return parts.size() == 1 ? parts[0] : context_.Make(ExprKind::kAnd, parts);
   }
 
   Lexer lexer_;

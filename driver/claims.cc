@@ -1,6 +1,7 @@
 #include "driver/claims.h"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -47,6 +48,10 @@ absl::StatusOr<Expr> ParseCondition(absl::string_view line, absl::string_view pi
                                     ExprContext& context) {
   const size_t before = static_cast<size_t>(piece.data() - line.data());
   absl::StatusOr<Expr> e = symbolic::ParseExpr(piece, context);
+  // Spelled as exporters do: "Eq(Mod(s0, 8), 0)".
+  if (absl::StatusOr<Expr> sympy = e.ok() ? e : symbolic::ParseSympy(piece, context); sympy.ok()) {
+    e = std::move(sympy);
+  }
   if (!e.ok()) return WithColumnOfLine(e.status(), before);
   if (e->type() == symbolic::ExprType::kBool && !e->IsOverflow()) return e;
   const char* what = e->IsOverflow() ? "overflows 64 bits or divides by zero" : "is no condition";

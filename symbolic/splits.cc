@@ -100,20 +100,19 @@ Range QuotientRange(const Range& r, int64_t modulus, int64_t remainder) {
   return q;
 }
 
-// The symbols of products, powers and divisions by anything but numbers.
-std::vector<Expr> NonlinearSymbols(const Expr& root) {
-  std::vector<Expr> symbols;
+// It has products, powers or divisions by anything but numbers.
+bool IsNonlinear(const Expr& root) {
+  bool found = false;
   absl::flat_hash_set<Expr> seen;
   const auto is_done = [&](const Expr& e) { return e.operands().empty() || seen.contains(e); };
   VisitOperandsFirst(root, is_done, [&](const Expr& e) {
     seen.insert(e);
     const absl::Span<const Expr> x = e.operands();
     const bool divides = e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kMod;
-    const bool is_nonlinear = e.kind() == ExprKind::kPow || (divides && !x[1].is_const()) ||
-                              (e.kind() == ExprKind::kMul && !(x.size() == 2 && x[0].is_const()));
-    if (is_nonlinear) CollectFreeSymbols(e, symbols);
+    found = found || e.kind() == ExprKind::kPow || (divides && !x[1].is_const()) ||
+            (e.kind() == ExprKind::kMul && !(x.size() == 2 && x[0].is_const()));
   });
-  return symbols;
+  return found;
 }
 
 }  // namespace
@@ -171,8 +170,9 @@ std::optional<bool> CaseAnalysis::ByValues(const Expr& condition) const {
   if (k_.learnt_.size() > kMostFactsToRepeat || HasMoreNodesThan(kMostSplitNodes, condition)) {
     return std::nullopt;
   }
-  const std::vector<Expr> symbols = NonlinearSymbols(condition);
-  if (symbols.empty() || symbols.size() > kMostSymbolsOfValues) return std::nullopt;
+  if (!IsNonlinear(condition)) return std::nullopt;
+  const std::vector<Expr> symbols = FreeSymbols(condition);
+  if (symbols.size() > kMostSymbolsOfValues) return std::nullopt;
   for (const Expr& s : symbols) {
     if (const std::optional<bool> answer = ByEachValue(s, condition)) return answer;
   }

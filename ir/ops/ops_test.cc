@@ -6,6 +6,8 @@
 #include "ir/ops/builder.h"
 #include "ir/ops/registry.h"
 #include "ir/ops/result_rules.h"
+#include "symbolic/assumed.h"
+#include "symbolic/shape_rules.h"
 
 namespace lathe {
 namespace {
@@ -90,6 +92,74 @@ TEST_F(OpsTest, EveryRowHasTypesAndAMeaning) {
     EXPECT_FALSE(row->doc.empty()) << row->parsed.name;
     EXPECT_TRUE(row->evaluate || row->lower || row->effect != Effect::kPure) << row->parsed.name;
   }
+}
+
+// Rows assume what the rules of //symbolic check: the same sizes come out, under the same
+// conditions.
+class SizesOfUnbacked : public OpsTest {
+ protected:
+  SizesOfUnbacked() {
+    for (ShapeEnv* env : {&shapes_, &own_}) {
+      u0_ = env->AddUnbacked("u0", symbolic::Source(), {0, 1024});
+      u1_ = env->AddUnbacked("u1", symbolic::Source(), {0, 1024});
+    }
+  }
+
+  std::vector<Expr> Assumed(absl::string_view op, std::vector<CallArgument> arguments) {
+    return symbolic::AssumptionsOf([&] { type_ = TypeOfCall(op, std::move(arguments)); });
+  }
+
+  // What `sizes` rests on in own_, which is new for each case.
+  void Expect(const absl::StatusOr<std::vector<Expr>>& sizes, const std::vector<Expr>& assumed) {
+    ASSERT_TRUE(sizes.ok()) << Describe(sizes.status());
+    EXPECT_EQ(type_, ToString(ContiguousType(DType::kF32, *sizes)));
+    std::vector<Expr> checked;
+    for (const symbolic::Assertion& a : own_.assertions()) checked.push_back(a.condition);
+    EXPECT_EQ(assumed, checked) << type_;
+  }
+
+  ShapeEnv own_{context_};
+  Expr u0_ = 0, u1_ = 0;
+  std::string type_;
+  const symbolic::Asker asker_ = {"%x", "m.py:1"};
+};
+
+using BroadcastOfUnbacked = SizesOfUnbacked;
+TEST_F(BroadcastOfUnbacked, TwoSymbols) {
+  const auto assumed =
+      Assumed("aten.add.Tensor", {Input(DType::kF32, {u0_}), Input(DType::kF32, {u1_})});
+  Expect(symbolic::BroadcastSizes(own_, {u0_}, {u1_}, asker_), assumed);
+  EXPECT_EQ(assumed.size(), 1u);
+}
+TEST_F(BroadcastOfUnbacked, SymbolAndNumber) {
+  const auto assumed =
+      Assumed("aten.add.Tensor", {Input(DType::kF32, {u0_, 3}), Input(DType::kF32, {4, 1})});
+  Expect(symbolic::BroadcastSizes(own_, {u0_, 3}, {4, 1}, asker_), assumed);
+  EXPECT_EQ(assumed, std::vector<Expr>{symbolic::Eq(u0_, 4)});
+}
+TEST_F(BroadcastOfUnbacked, NothingToAssume) {
+  const auto assumed =
+      Assumed("aten.add.Tensor", {Input(DType::kF32, {u0_, 1}), Input(DType::kF32, {u0_, u1_})});
+  Expect(symbolic::BroadcastSizes(own_, {u0_, 1}, {u0_, u1_}, asker_), assumed);
+  EXPECT_TRUE(assumed.empty());
+}
+
+using ReshapeOfUnbacked = SizesOfUnbacked;
+TEST_F(ReshapeOfUnbacked, TheRestIsDivided) {
+  const auto assumed = Assumed("aten.view", {Input(DType::kF32, {u0_}), std::vector<Expr>{-1, 4}});
+  Expect(symbolic::ReshapeSizes(own_, {u0_}, {-1, 4}, asker_), assumed);
+  EXPECT_EQ(assumed, std::vector<Expr>{symbolic::Eq(u0_ % 4, 0)});
+}
+TEST_F(ReshapeOfUnbacked, TheProductIsTheSame) {
+  const auto assumed = Assumed("aten.view", {Input(DType::kF32, {u0_}), std::vector<Expr>{u1_, 2}});
+  Expect(symbolic::ReshapeSizes(own_, {u0_}, {u1_, 2}, asker_), assumed);
+  EXPECT_EQ(assumed, std::vector<Expr>{symbolic::Eq(u0_, 2 * u1_)});
+}
+TEST_F(ReshapeOfUnbacked, NothingToAssume) {
+  const auto assumed =
+      Assumed("aten.view", {Input(DType::kF32, {u0_, 8}), std::vector<Expr>{-1, 4}});
+  Expect(symbolic::ReshapeSizes(own_, {u0_, 8}, {-1, 4}, asker_), assumed);
+  EXPECT_TRUE(assumed.empty());
 }
 
 TEST_F(OpsTest, BindingNamesWhatIsWrong) {

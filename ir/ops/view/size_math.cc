@@ -35,7 +35,13 @@ std::string ToString(absl::Span<const Expr> sizes) {
                       "]");
 }
 
-Expr DivideProducts(absl::Span<const Expr> a, absl::Span<const Expr> b) {
+namespace {
+
+// The two products without the factors that they share.
+struct Quotient {
+  Expr product, divisor;
+};
+Quotient Cancel(absl::Span<const Expr> a, absl::Span<const Expr> b) {
   std::vector<Expr> left(a.begin(), a.end());
   std::vector<Expr> right;
   for (const Expr& factor : b) {
@@ -46,10 +52,14 @@ Expr DivideProducts(absl::Span<const Expr> a, absl::Span<const Expr> b) {
       right.push_back(factor);
     }
   }
-  Expr divisor = symbolic::Product(right);
-  Expr product = symbolic::Product(left);
-  return divisor == 1 ? product : symbolic::FloorDiv(product, divisor);
+  return {symbolic::Product(left), symbolic::Product(right)};
 }
+
+Expr ValueOf(const Quotient& q) {
+  return q.divisor == 1 ? q.product : symbolic::FloorDiv(q.product, q.divisor);
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<Expr>> CompleteSizes(absl::Span<const Expr> sizes,
                                                 std::vector<Expr> wanted, const InferContext& c) {
@@ -73,16 +83,21 @@ absl::StatusOr<std::vector<Expr>> CompleteSizes(absl::Span<const Expr> sizes,
   }
   Expr total = symbolic::Product(sizes);
   if (unknown >= 0) {
-    if (IsConstant(known, 0)) {
+    const Expr rest = symbolic::Product(known);
+    if (IsConstant(known, 0) || symbolic::IsRefused(c.shapes, symbolic::Eq(rest, 0))) {
       return InvalidArgument("cannot reshape tensor of 0 elements into shape ", ToString(wanted),
                              " because the unspecified dimension size -1 can be any value and is "
                              "ambiguous");
     }
-    Expr rest = symbolic::Product(known);
     if (total.is_const() && rest.is_const() && *total.AsInt() % *rest.AsInt() != 0) {
       return invalid();
     }
-    wanted[unknown] = c.shapes.Simplify(DivideProducts(sizes, known));
+    const Quotient quotient = Cancel(sizes, known);
+    if (quotient.divisor != 1) {
+      const Expr left_over = symbolic::Mod(quotient.product, quotient.divisor);
+      if (symbolic::IsRefused(c.shapes, symbolic::Ne(left_over, 0))) return invalid();
+    }
+    wanted[unknown] = c.shapes.Simplify(ValueOf(quotient));
     return wanted;
   }
   Expr product = symbolic::Product(wanted);

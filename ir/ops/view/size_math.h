@@ -19,13 +19,11 @@ namespace lathe {
 // "[2, s0, 4]"
 std::string ToString(absl::Span<const Expr> sizes);
 
-// Replaces one -1 of `wanted` so that the product is that of `sizes`, and checks that it is.
+// Replaces one -1 of `wanted` so that the product is that of `sizes`, and checks that it is; where
+// that is not known it is assumed (symbolic/assumed.h), as that the others divide what -1 is left.
 // InvalidArgument in eager's words: "shape '[3, 2]' is invalid for input of size 7".
 absl::StatusOr<std::vector<Expr>> CompleteSizes(absl::Span<const Expr> sizes,
                                                 std::vector<Expr> wanted, const InferContext& c);
-
-// Product(a) / Product(b) where it is known to divide: equal factors cancel first.
-Expr DivideProducts(absl::Span<const Expr> a, absl::Span<const Expr> b);
 
 // The strides with which storage of `type` shows as `sizes`, as eager computes them; nullopt when
 // no strides can do it, or when it cannot be known.

@@ -41,10 +41,16 @@ absl::Status StageEmitter::Tables() {
       if (!needed[id]) continue;
       for (int32_t operand : op(id).operands) needed[operand] = plan_.varies[operand];
     }
-    Open(absl::StrCat("const auto t", table, " = [&]() __attribute__((always_inline)) {"));
+    const std::string t = absl::StrCat("t", table), make = absl::StrCat("make", table);
+    Open(absl::StrCat("const auto ", make, " = [&](int from) __attribute__((always_inline)) {"));
     LATHE_RETURN_IF_ERROR(Operations([&](int id) { return needed[id]; }, Scope()));
     Line(absl::StrCat("return v", table, ";"));
-    Close("}();");
+    Close("};");
+    const bool fits = 1 << BitWidth(op(octets_.table_of[table]).dtype) <= plan_.lanes;
+    Line(fits ? absl::StrCat("const auto ", t, " = ", make, "(0);")
+              : absl::StrCat("const hn::TableOfTwo<",
+                             VectorType(std::string(LaneType(op(table).dtype))), "> ", t, " = {",
+                             make, "(0), ", make, "(", plan_.lanes, ")};"));
   }
   ops_.TakePackedAs(OpEmitter::Packed::kElements);
   return absl::OkStatus();

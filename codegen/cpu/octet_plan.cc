@@ -13,6 +13,8 @@ namespace {
 
 constexpr int kWidestPacked = 4;  // bits: an octet is one word
 constexpr size_t kMostLoads = 2;
+constexpr int kDirectly = 8;  // operations, a rounding to 16 bits counted as several
+constexpr int kRoundingCost = 5;
 constexpr double kFewElements = 1 << 16;  // not worth the text
 // A row's shared values stay in the first caches, and in the scratch of one call.
 constexpr int64_t kMostSharedBytes = 60 << 10;
@@ -119,12 +121,12 @@ class Planner {
     }
   }
 
-  // Tables need an instruction that looks a whole vector up, and a lane an entry.
+  // Tables need an instruction that looks a whole vector up, and one or two vectors for entries.
   void FindTables() {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const LoopOp& op = ops_[i];
       if (!IsElement(i) || plan_.lanes * 4 != vector_bytes_) continue;
-      if (IsPackedLoad(op) && 1 << BitWidth(op.dtype) <= plan_.lanes) {
+      if (IsPackedLoad(op) && 1 << BitWidth(op.dtype) <= 2 * plan_.lanes) {
         result_.table_of[i] = static_cast<int>(i);
       } else if (IsLaneWise(op)) {
         result_.table_of[i] = TableOfOperands(op);
@@ -142,6 +144,21 @@ class Planner {
     return load;
   }
 
+  // Two vectors take three instructions more than the few that they replace.
+  bool IsWorthTable(int id) const {
+    if (1 << BitWidth(ops_[result_.table_of[id]].dtype) <= plan_.lanes) return true;
+    std::vector<bool> needed(ops_.size(), false);
+    needed[id] = true;
+    int count = 0;
+    for (int i = id; i >= 0; --i) {
+      if (!needed[i] || !plan_.varies[i]) continue;
+      const bool rounds = IsFloat(ops_[i].dtype) && BitWidth(ops_[i].dtype) < 32;
+      count += rounds ? kRoundingCost : 1;
+      for (int32_t operand : ops_[i].operands) needed[operand] = true;
+    }
+    return count > kDirectly;
+  }
+
   static bool FitsWords(DType dtype) { return BitWidth(dtype) == 32; }
 
   // Decides how the loop gets the value of `id`; false: not at all.
@@ -157,7 +174,7 @@ class Planner {
       NeedForShared(id);
       return true;
     }
-    if (result_.table_of[id] >= 0 && FitsWords(op.dtype)) {
+    if (result_.table_of[id] >= 0 && FitsWords(op.dtype) && IsWorthTable(id)) {
       result_.tables.push_back(id);
       AddLoad(result_.table_of[id]);
       return true;

@@ -334,7 +334,7 @@ absl::Status OpEmitter::LoadPacked(int id) {
   const LoopOp& o = op(id);
   const std::string type = PackedType(o.dtype);
   if (packed_ == Packed::kCodes) {
-    return Define(id, absl::StrCat("hn::Codes<", type, ">(", Tag(o.dtype), ")"));
+    return Define(id, absl::StrCat("hn::Codes<", type, ">(", Tag(o.dtype), ", from)"));
   }
   Line(absl::StrCat("const auto g", id, " = hn::OctetLanes<", type, ">(o", id, ", k);"));
   return Define(id, absl::StrCat("hn::ConvertTo(", Tag(o.dtype), ", g", id, ")"));
@@ -526,7 +526,12 @@ absl::StatusOr<std::string> OpEmitter::CastText(const std::string& v, DType from
   }
   if (IsBool(to)) return absl::StrCat("hn::Ne(", v, ", hn::Zero(", Tag(from), "))");
   if (IsSmallFloat(to)) {
-    const std::string wide = from == DType::kF32 ? v : absl::StrCat("hn::ToOddFloat(", v, ")");
+    // Integers that f32 holds round once.
+    const bool is_exact = IsInteger(from) && BitWidth(from) <= 16;
+    const std::string wide = from == DType::kF32 ? v
+                             : is_exact
+                                 ? absl::StrCat("hn::ConvertTo(", Tag(DType::kF32), ", ", v, ")")
+                                 : absl::StrCat("hn::ToOddFloat(", v, ")");
     return absl::StrCat("hn::Encode<", KindName(to), ">(", wide, ")");
   }
   const bool truncates = IsFloat(from) && !IsFloat(to);
@@ -538,11 +543,19 @@ absl::StatusOr<std::string> OpEmitter::CastText(const std::string& v, DType from
                       text, ")");
 }
 
-// The value of cast `id` to 32 bits straight from packed elements, without a vector of bytes
-// between;
-// "" where it does not come from such a load.
+// The value of cast `id` to 32 bits, or to a small float, straight from packed elements, without a
+// vector of bytes between; "" where it does not come from such a load.
 absl::StatusOr<std::string> OpEmitter::PackedWords(int id, const Scope& scope) {
   const DType to = op(id).dtype;
+  if (IsSmallFloat(to)) {
+    LATHE_ASSIGN_OR_RETURN(const std::string wide, PackedWords(id, DType::kF32, scope));
+    if (wide.empty()) return wide;
+    parts_.small_floats = true;
+    return absl::StrCat("hn::Encode<", KindName(to), ">(", wide, ")");
+  }
+  return PackedWords(id, to, scope);
+}
+absl::StatusOr<std::string> OpEmitter::PackedWords(int id, DType to, const Scope& scope) {
   if (to != DType::kF32 && to != DType::kI32 && to != DType::kU32) return "";
   int source = op(id).operands[0];
   // Wider integers hold every value.

@@ -54,8 +54,8 @@ class OpEmitter {
   std::string Bytes(int id) const;
   // Declarations of the tags used so far: "const hn::FixedTag<float, 8> f32;".
   std::string TagDeclarations() const;
-  // What a load of packed elements is: elements from memory; the element of each code; those of
-  // the octets `oID` that are vector k (kernel_text/octets.h).
+  // What a load of packed elements is: elements from memory; the element of each code, counted
+  // from `from`; those of the octets `oID` that are vector k (kernel_text/octets.h).
   enum class Packed { kElements, kCodes, kOctets };
   void TakePackedAs(Packed form) { packed_ = form; }
   absl::Status DefineOctets(int id, const Scope& scope);  // declares `oID`
@@ -106,6 +106,7 @@ class OpEmitter {
   absl::Status Check(int id, const Scope& scope);
   absl::Status Cast(int id, const Scope& scope);
   absl::StatusOr<std::string> PackedWords(int id, const Scope& scope);
+  absl::StatusOr<std::string> PackedWords(int id, DType to, const Scope& scope);
   absl::StatusOr<std::string> CastText(const std::string& v, DType from, DType to);
   absl::Status BitCast(int id);
   absl::Status Arithmetic(int id, const Scope& scope);

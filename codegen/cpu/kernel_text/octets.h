@@ -58,11 +58,16 @@ LATHE_INLINE auto OctetLanes(V words, int k) {
   }
 }
 
-// The element whose code lane l counts; what any of them becomes, by its place in a table of them.
+// The elements of codes from, from + 1...
 template <int kWidth, bool kSigned, class D>
-LATHE_INLINE Vec<D> Codes(D d) {
-  return WrapLanes<kWidth, kSigned>(Iota(d));
+LATHE_INLINE Vec<D> Codes(D d, int from) {
+  return WrapLanes<kWidth, kSigned>(Iota(d) + static_cast<TFromD<D>>(from));
 }
+// What an element becomes, by its place in a table of all: one vector, or two of 8 lanes.
+template <class T>
+struct TableOfTwo {
+  T low, high;
+};
 template <class T, class V>
 LATHE_INLINE T Lookup(T table, V places) {
 #if defined(__AVX512F__)
@@ -77,6 +82,12 @@ LATHE_INLINE T Lookup(T table, V places) {
   }
 #endif
   return __builtin_shuffle(table, (MaskOf<T>)places);
+}
+template <class T, class V>
+LATHE_INLINE T Lookup(TableOfTwo<T> table, V places) {
+  static_assert(kLanesOf<V> == 8);
+  const T low = Lookup(table.low, places), high = Lookup(table.high, places);
+  return (MaskOf<T>)(places << 28) < 0 ? high : low;
 }
 
 // 64 elements from one order to the other, either way: element e goes to place e rotated by half

@@ -11,6 +11,7 @@
 #include "scheduler/fusion/domain.h"
 #include "scheduler/kernels/body_reader.h"
 #include "scheduler/kernels/finish_spec.h"
+#include "scheduler/kernels/split_groups.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
@@ -446,6 +447,7 @@ class KernelBuilder {
     }
     CollapseRows(keep_first);
     if (!keep_first) PreferContiguousVectorAxis(spec_);
+    SplitGroups(spec_, context_);
     FinishSpec(spec_, *loops_.shapes);
     for (const Member& m : members_) kernel.nodes.push_back(node(m).node);
     kernel.extent = spec_.axes[0].extent;

@@ -193,5 +193,18 @@ TEST(Schedule, PackedWeightsAreUnpackedWhereTheyAreMultiplied) {
   }
 }
 
+// However the row is found: what a group has is read at its number, not at element // length.
+TEST(Schedule, GroupsOfARowAreLoops) {
+  for (const char* x : {"f32", "bf16"}) {
+    const std::string text =
+        absl::StrReplaceAll(PackedLinear("u4", x), {{"ROWS", "1"}, {"DTYPE", x}});
+    const Scheduled s = MustSchedule(text);
+    ASSERT_EQ(s.emitted.kernels.size(), 1u) << text;
+    const std::string kernel = ToString(s.emitted.kernels[0]);
+    EXPECT_NE(kernel.find("reduce 64"), std::string::npos) << kernel;
+    EXPECT_EQ(kernel.find("//"), std::string::npos) << kernel;
+  }
+}
+
 }  // namespace
 }  // namespace lathe

@@ -201,6 +201,7 @@ TEST(Claims, Answers) {
   EXPECT_EQ(decide("1 <= s0, s1 == max(s0, 5*s0) |- s1 >= s0 => true").substr(0, 5), "true ");
   EXPECT_EQ(decide("|- s0 < 3 => true"), "unknown s0 <= 2 !");
   EXPECT_EQ(decide("s0 == 4 |- s0 % 2 == 1"), "false false");
+  EXPECT_EQ(decide("Eq(Mod(s0, 8), 0), Ge(s0, 1) |- Ge(s0, 8)"), "true true");
   EXPECT_EQ(decide("s0 == 4"), "column 8: expected '|-'");
   EXPECT_EQ(decide("|- s0 + 1"), "column 4: 's0 + 1' is no condition");
 }

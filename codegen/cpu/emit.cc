@@ -38,7 +38,8 @@ class KernelEmitter {
         "(const LatheKernelArgs* args) {\n",
         "  const int64_t* const scalars = args->scalars;\n"
         "  const int64_t begin = args->begin, end = args->end, rows = end - begin;\n",
-        sizes, Buffers(), Streams(), ScratchPointers(), stages, StreamsEnd(), "  return 0;\n}\n");
+        sizes, Buffers(), Streams(), ScratchPointers(), stages, StreamsEnd(),
+        "  hn::EndVectors();\n  return 0;\n}\n");
     return kernel;
   }
 

@@ -274,6 +274,13 @@ LATHE_INLINE void FlushStream() {
   __builtin_ia32_sfence();
 #endif
 }
+// Before a kernel returns: code without AVX that runs next would wait for the upper halves of the
+// registers. g++ does so by itself only from -O2 on.
+LATHE_INLINE void EndVectors() {
+#if defined(__AVX__)
+  __builtin_ia32_vzeroupper();
+#endif
+}
 template <class T>
 LATHE_INLINE void Prefetch(const T* p) {
   __builtin_prefetch(p);

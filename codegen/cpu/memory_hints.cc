@@ -62,14 +62,32 @@ bool Streams(const std::vector<std::string>& stream_bytes, const SpecStage& stag
   return false;
 }
 
+// Only then is the address known before the element's turn: what is read at a place that data
+// names is not.
+bool IsKnownAhead(const KernelSpec& spec, const Expr& index) {
+  const auto is_axis = [](const Expr& symbol) {
+    return [symbol](const SpecAxis& axis) { return axis.symbol == symbol; };
+  };
+  for (const Expr& symbol : symbolic::FreeSymbols(index)) {
+    if (std::none_of(spec.axes.begin(), spec.axes.end(), is_axis(symbol)) &&
+        std::find(spec.symbols.begin(), spec.symbols.end(), symbol) == spec.symbols.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // The reads of a stage that maps elements one by one.
 std::vector<MemoryHints::Prefetch> AheadInMap(const KernelSpec& spec, int number,
                                               const StagePlan& plan) {
   std::vector<MemoryHints::Prefetch> result;
-  if (plan.shape != StageShape::kMap) return result;
+  // What a stage over reduce axes reads lies near: an earlier stage read it.
+  if (plan.shape != StageShape::kMap || !ReduceAxes(spec, spec.stages[number]).empty()) {
+    return result;
+  }
   const Expr axis = spec.axes[plan.vector_axis].symbol;
   for (const LoopOp& op : spec.stages[number].body.ops) {
-    if (op.kind != OpKind::kLoad || op.mask != kNoValue) continue;
+    if (op.kind != OpKind::kLoad || op.mask != kNoValue || !IsKnownAhead(spec, op.index)) continue;
     const DType dtype = spec.buffers[op.buffer].dtype;
     if (!IsWholeBytes(dtype) || AffineCoefficient(op.index, axis) != Expr(1)) continue;
     const Expr ahead = axis + kAheadBytes / (BitWidth(dtype) / 8);
@@ -94,6 +112,7 @@ class Prefetcher {
       if (op.kind != OpKind::kLoad || spec_.buffers[op.buffer].role != BufferRole::kIn) continue;
       const int stage = AskingStage();
       if (stage < 0 || !RowFits(spec_.buffers[op.buffer].dtype)) continue;
+      if (!IsKnownAhead(spec_, op.index)) continue;
       const std::vector<Expr> used = symbolic::FreeSymbols(op.index);
       const Expr row = spec_.axes[0].symbol;
       const auto uses = [&](const Expr& e) {

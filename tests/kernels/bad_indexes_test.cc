@@ -78,5 +78,23 @@ TEST(BadIndexes, OnNativeKernels) {
   for (const Case& c : kCases) Check(c, Tier::kNative);
 }
 
+// Every size open: results may be large enough for the ways of large results.
+TEST(BadIndexes, WithEverySizeOpen) {
+  const std::string text =
+      "graph @f(%x: f32[s0, s3], %i: i64[s1, s2]) { %y = aten.gather(%x, 0, %i)"
+      " %z = aten.take_along_dim(%y, %i, 0) return %y, %z }";
+  Tensor index = Filled(DType::kI64, {2, 3}, Scalar(int64_t{1}));
+  for (Tier tier : {Tier::kReference, Tier::kTile, Tier::kNative}) {
+    index.SetLinear(4, Scalar(int64_t{0}));
+    const auto result = RunText(text, tier, {Counted(DType::kF32, {4, 3}), index});
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(std::get<Tensor>((*result)[0]).AtLinear(3).ToDouble(), 3);
+    EXPECT_EQ(std::get<Tensor>((*result)[0]).AtLinear(4).ToDouble(), 1);
+    index.SetLinear(4, Scalar(int64_t{4}));
+    const auto refused = RunText(text, tier, {Counted(DType::kF32, {4, 3}), index});
+    EXPECT_EQ(ExitCode(refused.status()), 2) << refused.status();
+  }
+}
+
 }  // namespace
 }  // namespace lathe

@@ -42,11 +42,20 @@ class Planner {
   void ChooseShape() {
     if (stage_.axes.empty()) return;
     plan_.vector_axis = stage_.axes.back();
-    const bool reduces = !ReduceAxes(spec_, stage_).empty();
+    const bool reduces = Reduces();
     const bool last_reduces = spec_.axes[plan_.vector_axis].kind == AxisKind::kReduce;
     plan_.shape = !reduces       ? StageShape::kMap
                   : last_reduces ? StageShape::kRows
                                  : StageShape::kColumns;
+  }
+
+  // A stage over reduce axes that only maps elements, as the last pass over a row of softmax does,
+  // needs none of a reduction's loops.
+  bool Reduces() const {
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      if (ops_[i].kind == OpKind::kReduce || plan_.phases[i] == OpPhase::kReduced) return true;
+    }
+    return false;
   }
 
   const Expr& axis() const { return spec_.axes[plan_.vector_axis].symbol; }

@@ -12,7 +12,7 @@ namespace lathe::cpu {
 // How the loops of a stage become vectors.
 enum class StageShape {
   kOnce,     // no axes: the body once
-  kMap,      // no reduce axes: along the last axis
+  kMap,      // nothing is reduced: along the last axis
   kColumns,  // the last axis is parallel, a reduce axis before it: tiles of kLanes columns
   kRows,     // the last axis reduces: kLanes lanes
 };

@@ -1,6 +1,7 @@
 #include "compiler.h"
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -107,6 +108,13 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+// What a message about the text says first.
+std::string PlaceOf(const std::string& path) {
+  if (path == "-") return "stdin";
+  return absl::EndsWith(path, ".lathe") ? path
+                                        : absl::StrCat(path, " (read as text, as all but .pt2 is)");
 }
 
 // A text file names its archive relative to itself.
@@ -307,7 +315,12 @@ void CompileInBackground(Executable::Impl* impl) {
   impl->background = std::thread([impl] {
     NativeReport native;
     auto compiled = CompileKernels(impl->emitted.kernels, HostTarget(), {}, &native);
-    if (!compiled.ok()) return;
+    if (!compiled.ok()) {
+      if (absl::IsNotFound(compiled.status())) return;
+      std::fprintf(stderr, "lathe: the tile tier stays in place of native code: %s\n",
+                   std::string(compiled.status().message()).c_str());
+      return;
+    }
     for (size_t k = 0; k < compiled->size(); ++k) {
       impl->loaded->SwapKernel(static_cast<int>(k), std::move((*compiled)[k]));
     }
@@ -400,7 +413,9 @@ absl::StatusOr<Program> LoadProgram(const std::string& path, const OpRegistry* r
   const OpRegistry& ops = registry != nullptr ? *registry : OpRegistry::Builtin();
   if (absl::EndsWith(path, ".pt2")) return LoadPt2(path, ops);
   LATHE_ASSIGN_OR_RETURN(std::string text, ReadText(path));
-  LATHE_ASSIGN_OR_RETURN(Program program, ParseProgram(text, ops));
+  absl::StatusOr<Program> parsed = ParseProgram(text, ops);
+  if (!parsed.ok()) return Annotate(parsed.status(), PlaceOf(path));
+  Program program = *std::move(parsed);
   if (!program.archive.empty()) {
     LATHE_ASSIGN_OR_RETURN(Program archive, LoadPt2(ArchivePath(path, program.archive), ops));
     program.weights = std::move(archive.weights);

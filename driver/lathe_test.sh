@@ -26,6 +26,15 @@ matches() {
   if [[ -z $2 ]]; then [[ ! -s $1 ]]; else grep -Eq -- "$2" "$1"; fi
 }
 
+# The README shows the stages of a program as the tool prints them.
+readme=$(<README.md)
+for stage in import decomposed loops; do
+  shown=$("$lathe" show examples/gate.lathe --stage $stage)
+  [[ -n $shown && $readme == *"$shown"* ]] && continue
+  echo "README.md does not show the stage $stage as the tool prints it"
+  failures=$((failures + 1))
+done
+
 expect 2 "" "lathe run MODEL"
 expect 0 "lathe check MODEL" "" --help
 expect 2 "" "unknown command 'frob'" frob
@@ -34,6 +43,22 @@ expect 2 "" "usage: lathe run" run
 expect 0 '^\{.*"operators": [0-9]+\}$' "" info --json
 
 expect 0 '^f32\[2, 32\] \[\[0\.0' "" run $models/mlp.pt2 -i input=2x64xf32=0.5
+# Values on the command line take the layout that the program declares.
+echo 'graph @f(%x: f32[2, 3]{1, 2}) { %y = aten.neg(%x) return %y }' >"$tmp/strided.lathe"
+for tier in tile reference; do
+  expect 0 '^f32\[2, 3\] \[\[-1' "" run "$tmp/strided.lathe" -i x=2x3xf32=1 --tier $tier
+done
+# Bits past the last packed element are nobody's.
+header='{"__metadata__":{"x":"u3[4,5]"},"x":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}}'
+printf "\\x$(printf %02x ${#header})"'\0\0\0\0\0\0\0%s\xff\xff\xff\xff\xff\xff\xff\xff' "$header" >"$tmp/u3.safetensors"
+echo 'graph @f(%x: u3[4, 5]) { %y = aten.bitwise_not(%x) return %y }' >"$tmp/u3.lathe"
+expect 0 '^u3\[4, 5\] \[\[0, 0' "" run "$tmp/u3.lathe" -i "$tmp/u3.safetensors"
+if grep -q changed "$tmp/out"; then
+  echo "a program that changes nothing changed its input: $(<"$tmp/out")"
+  failures=$((failures + 1))
+fi
+expect 2 "" "must end in .safetensors" run $models/nothing.pt2 -o "$tmp/out.txt"
+expect 2 "" "README.md .read as text.*1:1" run README.md
 expect 2 "" "no value for the input 'input': f32\[s31, 64\]" run $models/mlp.pt2
 expect 2 "" "input" run $models/mlp.pt2 -i input=2x63xf32=0.5
 expect 2 "" "at most 4096" run $models/mlp.pt2 -i input=4097x64xf32=0

@@ -25,9 +25,14 @@ constexpr char kUsage[] =
 bool Changed(const Value& before, const Value& after) {
   const Tensor* a = std::get_if<Tensor>(&before);
   if (a == nullptr || !a->is_defined()) return false;
-  Tensor x = a->Contiguous(), y = std::get<Tensor>(after).Contiguous();
-  std::optional<int64_t> bytes = ByteSize(x.dtype(), x.numel());
-  return bytes && *bytes > 0 && memcmp(x.data(), y.data(), *bytes) != 0;
+  const Tensor x = a->Contiguous(), y = std::get<Tensor>(after).Contiguous();
+  const int64_t bits = x.numel() * BitWidth(x.dtype()), whole = bits / 8;
+  const char* p = static_cast<const char*>(x.data());
+  const char* q = static_cast<const char*>(y.data());
+  if (whole > 0 && memcmp(p, q, static_cast<size_t>(whole)) != 0) return true;
+  // Past the last of packed elements a file may hold anything.
+  const int mask = (1 << bits % 8) - 1;
+  return mask != 0 && ((p[whole] ^ q[whole]) & mask) != 0;
 }
 
 struct Outcome {
@@ -91,6 +96,9 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
                                                 {"verify", Option::kOptionalValue}})));
   LATHE_RETURN_IF_ERROR(arguments.ExpectPositional(1, 1, absl::StrCat("lathe run ", kUsage)));
   LATHE_ASSIGN_OR_RETURN(CompileOptions options, OptionsForOneCall(arguments));
+  if (std::optional<std::string> path = arguments.Value("output")) {
+    LATHE_RETURN_IF_ERROR(CheckOutputName(*path));
+  }
   OpenTrace trace;
   LATHE_RETURN_IF_ERROR(trace.Start(arguments, arguments.positional()[0]));
   LATHE_ASSIGN_OR_RETURN(Program program, LoadProgram(arguments.positional()[0]));

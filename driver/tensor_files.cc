@@ -17,10 +17,15 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadTensorFile(const std::string& 
   return std::map<std::string, Tensor>{{"", std::move(tensor)}};
 }
 
+absl::Status CheckOutputName(const std::string& path) {
+  if (absl::EndsWith(path, ".safetensors")) return absl::OkStatus();
+  return InvalidArgument(path, ": the name must end in .safetensors");
+}
+
 absl::Status WriteTensorFile(const std::string& path,
                              const std::map<std::string, Tensor>& tensors) {
-  if (absl::EndsWith(path, ".safetensors")) return WriteSafetensors(path, tensors);
-  return InvalidArgument(path, ": the name must end in .safetensors");
+  LATHE_RETURN_IF_ERROR(CheckOutputName(path));
+  return WriteSafetensors(path, tensors);
 }
 
 }  // namespace lathe::driver

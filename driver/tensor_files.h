@@ -12,6 +12,9 @@ namespace lathe::driver {
 // The tensors of a .npy (under the name ""), .npz or .safetensors file.
 absl::StatusOr<std::map<std::string, Tensor>> ReadTensorFile(const std::string& path);
 
+// Whether WriteTensorFile writes files of that name: to be asked before the work.
+absl::Status CheckOutputName(const std::string& path);
+
 // Writes a .safetensors file, through a temporary file and a rename.
 absl::Status WriteTensorFile(const std::string& path, const std::map<std::string, Tensor>& tensors);
 

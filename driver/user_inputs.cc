@@ -18,6 +18,29 @@
 namespace lathe::driver {
 namespace {
 
+// The tensor in the layout that the program declares, where that is known: files and values on the
+// command line have layouts of their own. What does not fit is left for the executor to refuse.
+Tensor InDeclaredLayout(const TensorType& type, const Tensor& tensor) {
+  if (!tensor.is_defined() || type.rank() != tensor.rank() || type.dtype != tensor.dtype()) {
+    return tensor;
+  }
+  Dims strides;
+  int64_t span = 1;
+  for (int d = 0; d < type.rank(); ++d) {
+    const std::optional<int64_t> stride = type.strides[d].AsInt();
+    const std::optional<int64_t> size = type.sizes[d].AsInt();
+    const int64_t given = tensor.sizes()[d];
+    if (!stride.has_value() || *stride < 1 || size.value_or(given) != given) return tensor;
+    strides.push_back(*stride);
+    if (*stride > tensor.numel()) return tensor;
+    span += std::max<int64_t>(given - 1, 0) * *stride;
+  }
+  if (strides == tensor.strides() || span > tensor.numel()) return tensor;
+  Tensor result = Tensor::EmptyStrided(tensor.dtype(), tensor.sizes(), strides);
+  result.CopyFrom(tensor);
+  return result;
+}
+
 class Binding {
  public:
   explicit Binding(const std::vector<UserInput>& inputs)
@@ -76,6 +99,7 @@ class Binding {
       return InvalidArgument("the input '", input.name, "' is a tensor, ", ToString(input.type),
                              ", not a number");
     }
+    if (tensor != nullptr) return Value(InDeclaredLayout(input.type.tensor(), *tensor));
     return value;
   }
 

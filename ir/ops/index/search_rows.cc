@@ -41,9 +41,8 @@ int64_t Search(const T* sequence, const int64_t* sorter, int64_t n, T x, bool ri
 }
 
 template <typename T>
-void SearchAll(const Tensor& sequence, const std::optional<Tensor>& sorter,
+void SearchAll(const Tensor& sequence, const std::vector<T>& s, const std::optional<Tensor>& sorter,
                const std::vector<T>& values, bool right, const Tensor& out) {
-  const std::vector<T> s = ToVector<T>(sequence);
   std::vector<int64_t> order;
   if (sorter) order = ToVector<int64_t>(*sorter);
   const int64_t n = sequence.sizes().back();
@@ -65,15 +64,30 @@ void SearchAll(const Tensor& sequence, const std::optional<Tensor>& sorter,
 Tensor ValuesOf(const HostArgs& args, int i) {
   if (args.schema().arguments[i].type == SchemaArgument::Type::kTensor) return args.Tensor(i);
   Scalar s = args.Number(i);
-  return Tensor::FromScalar(s.is_float() ? DType::kF64 : DType::kI64, s);
+  const DType dtype = s.is_float()                      ? DType::kF64
+                      : s.kind() == Scalar::Kind::kUInt ? DType::kU64
+                                                        : DType::kI64;
+  return Tensor::FromScalar(dtype, s);
+}
+
+// Numbers of one type whose order is that of the integers, of u64 and of signed ones alike.
+std::vector<__int128> WideIntegers(const Tensor& tensor) {
+  if (tensor.dtype() == DType::kU64) {
+    const std::vector<uint64_t> values = ToVector<uint64_t>(tensor);
+    return {values.begin(), values.end()};
+  }
+  const std::vector<int64_t> values = ToVector<int64_t>(tensor);
+  return {values.begin(), values.end()};
 }
 
 absl::Status RunSearch(const Tensor& sequence, const std::optional<Tensor>& sorter,
                        const Tensor& values, bool right, const Tensor& out) {
   if (IsFloat(sequence.dtype()) || IsFloat(values.dtype())) {
-    SearchAll<double>(sequence, sorter, ToVector<double>(values), right, out);
+    SearchAll(sequence, ToVector<double>(sequence), sorter, ToVector<double>(values), right, out);
+  } else if (sequence.dtype() == DType::kU64 || values.dtype() == DType::kU64) {
+    SearchAll(sequence, WideIntegers(sequence), sorter, WideIntegers(values), right, out);
   } else {
-    SearchAll<int64_t>(sequence, sorter, ToVector<int64_t>(values), right, out);
+    SearchAll(sequence, ToVector<int64_t>(sequence), sorter, ToVector<int64_t>(values), right, out);
   }
   return absl::OkStatus();
 }

@@ -149,11 +149,15 @@ Decomposed MedianOf(Builder& b, Value* x, int dim, bool keepdim, bool skips_nan)
     values = b.Call("aten.gather", {sorted.values, dim, middle});
     places = b.Call("aten.gather", {sorted.places, dim, middle});
   } else {
-    const Expr middle = symbolic::FloorDiv(size - 1, 2);
-    values = b.Call("aten.slice.Tensor", {sorted.values, dim, middle, middle + 1});
-    places = b.Call("aten.slice.Tensor", {sorted.places, dim, middle, middle + 1});
+    // Where the size is a symbol, no line of 0 elements has a middle: selecting it is refused.
+    const auto at = [&](Value* line, const Expr& k) {
+      return b.Call("aten.unsqueeze", {b.Call("aten.select.int", {line, dim, k}), dim});
+    };
+    const Expr middle = symbolic::Max(symbolic::FloorDiv(size - 1, 2), 0);
+    values = at(sorted.values, middle);
+    places = at(sorted.places, middle);
     if (is_float) {
-      Value* largest = b.Call("aten.slice.Tensor", {sorted.values, dim, size - 1, size});
+      Value* largest = at(sorted.values, symbolic::Max(size - 1, 0));
       Value* has_nan = b.Call("aten.isnan", {largest});
       values = b.Call("aten.where.self", {has_nan, largest, values});
       places = b.Call("aten.where.self", {has_nan, b.Call("aten.argmax", {x, dim, true}), places});
@@ -184,11 +188,18 @@ DecomposeFunction DecomposeMedianAll(bool skips_nan) {
     LATHE_RETURN_IF_ERROR(CheckOrdered(args));
     Value* x = args.Tensor(0);
     const DType dtype = TypeOf(x).dtype;
-    if (NumElements(TypeOf(x)) == 0) {
-      const Scalar none = IsFloat(dtype) ? Scalar(std::nan("")) : Scalar(INT64_MIN);
+    const Scalar none = IsFloat(dtype) ? Scalar(std::nan("")) : Scalar(INT64_MIN);
+    const Expr count = NumElements(TypeOf(x));
+    if (count == 0) {
       return OneArgument(b.Call("aten.full", {std::vector<Expr>{}, none}, {{"dtype", dtype}}));
     }
-    LATHE_ASSIGN_OR_RETURN(Arguments both, MedianOf(b, Reshape(b, x, {-1}), 0, false, skips_nan));
+    Value* line = Reshape(b, x, {-1});
+    if (!b.shapes().IsKnownTrue(symbolic::Gt(count, 0))) {
+      // The median of no elements is that of `none`.
+      const std::vector<Expr> pad = {0, symbolic::Max(1 - count, 0)};
+      line = b.Call("aten.constant_pad_nd", {line, pad, Convert(none, dtype)});
+    }
+    LATHE_ASSIGN_OR_RETURN(Arguments both, MedianOf(b, line, 0, false, skips_nan));
     return Arguments{both[0]};
   };
 }

@@ -1,5 +1,6 @@
 // Tensors computed from the index alone: arange, linspace, logspace, eye, triangular indices.
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -304,7 +305,9 @@ OpRow TriangleRow(const std::string& name, bool lower) {
     if (rows < 0 || columns < 0) {
       return InvalidArgument(args.schema().name, ": row and col must be non-negative");
     }
-    if (rows * columns > (int64_t{1} << 26)) {
+    int64_t area;
+    if (__builtin_mul_overflow(rows, columns, &area) ||
+        std::max({area, rows, columns}) > (int64_t{1} << 26)) {
       return Unimplemented(args.schema().name, ": more than 2^26 places");
     }
     return Triangle(rows, columns, offset, lower);

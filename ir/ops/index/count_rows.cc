@@ -4,11 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/index/index_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
+#include "runtime/tensor/available_memory.h"
 #include "symbolic/assumed.h"
 
 namespace lathe {
@@ -16,6 +18,15 @@ namespace {
 
 using Types = absl::StatusOr<std::vector<ValueType>>;
 using Results = absl::StatusOr<std::vector<HostValue>>;
+
+// Results as long as the data say are asked for before they are allocated: ResourceExhausted where
+// `count` elements of so many bytes each need more memory than there is.
+absl::Status CheckCountFits(absl::string_view op, int64_t count, int64_t bytes_each) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(count, bytes_each, &bytes)) bytes = INT64_MAX;
+  if (bytes < INT64_MAX && FitsMemory(bytes)) return absl::OkStatus();
+  return OutOfMemory(absl::StrCat(op, ": a result of ", count, " elements"), bytes);
+}
 
 // ---- bincount(self, weights, minlength) ----
 
@@ -34,6 +45,9 @@ OpRow BincountRow() {
       return InvalidArgument("bincount only supports 1-d non-negative integral inputs, got ",
                              ToString(self));
     }
+    if (symbolic::IsRefused(c.shapes, symbolic::Lt(c.args.Int(2), 0))) {
+      return InvalidArgument("minlength should be >= 0");
+    }
     const int64_t least = std::max<int64_t>(c.shapes.RangeOf(c.args.Int(2)).lower, 0);
     Expr count = c.shapes.FreshUnbacked(symbolic::Source::Item(c.asker.node),
                                         symbolic::Range{least, symbolic::Range::kMax});
@@ -42,11 +56,15 @@ OpRow BincountRow() {
   row.evaluate = [](const EvaluateContext& c) -> Results {
     const std::vector<int64_t> x = ToVector<int64_t>(c.args.Tensor(0));
     const std::optional<Tensor> weights = c.args.OptionalTensor(1);
-    int64_t count = c.args.Int(2);
+    const int64_t wanted = c.args.Int(2);
+    int64_t largest = -1;
     for (int64_t v : x) {
       if (v < 0) return InvalidArgument("bincount only supports 1-d non-negative integral inputs");
-      count = std::max(count, v + 1);
+      largest = std::max(largest, v);
     }
+    // The sums and the result.
+    LATHE_RETURN_IF_ERROR(CheckCountFits("bincount", std::max(largest, wanted - 1), 16));
+    const int64_t count = std::max(wanted, largest + 1);
     const DType dtype = c.results[0].tensor().dtype;
     std::vector<double> sums(count, 0);
     std::vector<double> w(x.size(), 1);
@@ -57,6 +75,47 @@ OpRow BincountRow() {
     for (size_t k = 0; k < x.size(); ++k) sums[x[k]] += w[k];
     Tensor out = Tensor::Empty(dtype, {count});
     FromVector<double>(sums, out);
+    return OneResult(out);
+  };
+  return row;
+}
+
+// ---- repeat_interleave(repeats) ----
+
+OpRow RepeatInterleaveRow() {
+  OpRow row;
+  row.schema =
+      "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor";
+  row.doc = "Each place number as often as it says there.";
+  row.infer = [](const InferContext& c) -> Types {
+    const TensorType& repeats = c.args.Type(0);
+    if (repeats.rank() != 1 || !IsInteger(repeats.dtype)) {
+      return InvalidArgument("repeat_interleave only accept 1D integer vector as repeat, got ",
+                             ToString(repeats));
+    }
+    Expr count = c.args.OptionalInt(1)
+                     ? *c.args.OptionalInt(1)
+                     : c.shapes.FreshUnbacked(symbolic::Source::Item(c.asker.node),
+                                              symbolic::Range{0, symbolic::Range::kMax});
+    return One(ContiguousType(repeats.dtype, {count}, repeats.device));
+  };
+  row.evaluate = [](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
+    const Tensor& repeats = c.args.Tensor(0);
+    const std::vector<int64_t> counts = ToVector<int64_t>(repeats);
+    int64_t total = 0;
+    for (int64_t times : counts) {
+      if (times < 0) return InvalidArgument("repeats can not be negative");
+      if (__builtin_add_overflow(total, times, &total)) total = INT64_MAX;
+    }
+    // The list of places and the result.
+    LATHE_RETURN_IF_ERROR(CheckCountFits("repeat_interleave", total, 16));
+    std::vector<int64_t> places;
+    int64_t k = 0;
+    for (int64_t times : counts) {
+      places.insert(places.end(), times, k++);
+    }
+    Tensor out = Tensor::Empty(repeats.dtype(), {static_cast<int64_t>(places.size())});
+    FromVector<int64_t>(places, out);
     return OneResult(out);
   };
   return row;
@@ -178,6 +237,7 @@ absl::StatusOr<Arguments> DecomposeChunkCat(Builder& b, const OpArgs& args) {
 std::vector<OpRow> CountRows() {
   std::vector<OpRow> rows;
   rows.push_back(BincountRow());
+  rows.push_back(RepeatInterleaveRow());
   rows.push_back(HistcRow());
   rows.push_back(RenormRow());
   OpRow chunks;

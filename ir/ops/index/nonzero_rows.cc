@@ -7,6 +7,7 @@
 #include "ir/ops/index/index_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -74,6 +75,9 @@ OpRow NonzeroStaticRow() {
   row.doc = "The first `size` rows of nonzero, missing ones filled.";
   row.infer = [](const InferContext& c) -> Types {
     const TensorType& self = c.args.Type(0);
+    if (symbolic::IsRefused(c.shapes, symbolic::Lt(c.args.Int(1), 0))) {
+      return InvalidArgument("nonzero_static: size must be non-negative");
+    }
     return One(ContiguousType(DType::kI64, {c.args.Int(1), self.rank()}, self.device));
   };
   row.evaluate = [](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
@@ -107,38 +111,6 @@ OpRow ColumnsRow(const std::string& schema) {
   return row;
 }
 
-OpRow RepeatInterleaveRow() {
-  OpRow row;
-  row.schema =
-      "aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor";
-  row.doc = "Each place number as often as it says there.";
-  row.infer = [](const InferContext& c) -> Types {
-    const TensorType& repeats = c.args.Type(0);
-    if (repeats.rank() != 1 || !IsInteger(repeats.dtype)) {
-      return InvalidArgument("repeat_interleave only accept 1D integer vector as repeat, got ",
-                             ToString(repeats));
-    }
-    Expr count = c.args.OptionalInt(1)
-                     ? *c.args.OptionalInt(1)
-                     : c.shapes.FreshUnbacked(symbolic::Source::Item(c.asker.node),
-                                              symbolic::Range{0, symbolic::Range::kMax});
-    return One(ContiguousType(repeats.dtype, {count}, repeats.device));
-  };
-  row.evaluate = [](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
-    const Tensor& repeats = c.args.Tensor(0);
-    std::vector<int64_t> places;
-    int64_t k = 0;
-    for (int64_t times : ToVector<int64_t>(repeats)) {
-      if (times < 0) return InvalidArgument("repeats can not be negative");
-      places.insert(places.end(), times, k++);
-    }
-    Tensor out = Tensor::Empty(repeats.dtype(), {static_cast<int64_t>(places.size())});
-    FromVector<int64_t>(places, out);
-    return OneResult(out);
-  };
-  return row;
-}
-
 }  // namespace
 
 std::vector<OpRow> NonzeroRows() {
@@ -147,7 +119,6 @@ std::vector<OpRow> NonzeroRows() {
   rows.push_back(NonzeroStaticRow());
   rows.push_back(ColumnsRow("aten::nonzero_numpy(Tensor self) -> Tensor[]"));
   rows.push_back(ColumnsRow("aten::where(Tensor condition) -> Tensor[]"));
-  rows.push_back(RepeatInterleaveRow());
   OpRow argwhere;
   argwhere.schema = "aten::argwhere(Tensor self) -> Tensor";
   argwhere.doc = "nonzero under another name.";

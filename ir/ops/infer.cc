@@ -42,20 +42,6 @@ void Replace(ValueType& type, const Replacements& replacements, ExprContext& con
   replace(type.tensor().offset);
 }
 
-// What a wrong program asks for, never a real one: more bytes than 64 bits count.
-absl::Status CheckRepresentable(const ValueType& type) {
-  if (!type.is_tensor()) return absl::OkStatus();
-  const TensorType& t = type.tensor();
-  double bytes = BitWidth(t.dtype) / 8.0;
-  bool overflows = t.offset.IsOverflow();
-  for (int d = 0; d < t.rank(); ++d) {
-    bytes *= static_cast<double>(t.sizes[d].AsInt().value_or(1));
-    overflows |= t.sizes[d].IsOverflow() || t.strides[d].IsOverflow();
-  }
-  if (!overflows && bytes < 0x1p62) return absl::OkStatus();
-  return OutOfRange("a result is larger than 64 bits can count: ", ToString(t));
-}
-
 // The types of operators that decompose themselves to know them, by what they were asked with: the
 // layers of a model ask the same again and again.
 class KnownTypes {
@@ -131,7 +117,6 @@ absl::StatusOr<std::vector<ValueType>> AskedTypes(const Node& node, const std::s
   const OpArgs args(node.row->parsed, node.arguments);
   LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types,
                          node.row->infer({args, shapes, {name, node.origin.source}}));
-  for (const ValueType& type : types) LATHE_RETURN_IF_ERROR(CheckRepresentable(type));
   // Each node that makes symbols makes its own.
   if (node.row->infers_by_decomposition && shapes.symbols().size() == known_symbols) {
     known_types.Add(node, types);

@@ -25,6 +25,40 @@ struct OpRegistry::Table {
   }
 };
 
+namespace {
+
+// What a wrong program asks for, never a real one: more bytes than 64 bits count (of a view, which
+// holds none, more elements), a negative size.
+absl::Status CheckRepresentable(const ValueType& type, bool is_view) {
+  if (!type.is_tensor()) return absl::OkStatus();
+  const TensorType& t = type.tensor();
+  double bytes = is_view ? 0.5 : BitWidth(t.dtype) / 8.0;
+  bool overflows = t.offset.IsOverflow();
+  for (int d = 0; d < t.rank(); ++d) {
+    const int64_t size = t.sizes[d].AsInt().value_or(1);
+    if (size < 0) return InvalidArgument("a result has a negative size: ", ToString(t));
+    bytes *= static_cast<double>(size);
+    overflows |= t.sizes[d].IsOverflow() || t.strides[d].IsOverflow();
+  }
+  if (!overflows && bytes < 0x1p62) return absl::OkStatus();
+  return OutOfRange("a result is larger than 64 bits can count: ", ToString(t));
+}
+
+// A row's own rule, whoever asks it: before anything is allocated or evaluated.
+InferFunction Representable(InferFunction infer, bool is_view) {
+  if (!infer) return infer;
+  return [infer = std::move(infer),
+          is_view](const InferContext& c) -> absl::StatusOr<std::vector<ValueType>> {
+    LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types, infer(c));
+    for (const ValueType& type : types) {
+      LATHE_RETURN_IF_ERROR(CheckRepresentable(type, is_view));
+    }
+    return types;
+  };
+}
+
+}  // namespace
+
 absl::StatusOr<OpRegistry> OpRegistry::Of(std::vector<OpRow> rows) {
   auto table = std::make_shared<Table>();
   table->stated = rows;
@@ -38,6 +72,7 @@ absl::StatusOr<OpRegistry> OpRegistry::Of(std::vector<OpRow> rows) {
   for (OpRow& row : rows) {
     LATHE_ASSIGN_OR_RETURN(row.parsed, ParseSchema(row.schema));
     DeriveFromDecomposition(row, self);
+    row.infer = Representable(std::move(row.infer), row.is_view());
     if (!table->by_name.contains(row.parsed.name)) table->Own(std::move(row), true);
   }
   size_t stated = table->owned.size();

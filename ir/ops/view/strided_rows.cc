@@ -110,6 +110,9 @@ Types InferUnfold(const InferContext& c) {
     return InvalidArgument("maximum size for tensor at dimension ", dim, " is ",
                            symbolic::ToString(most), " but size is ", symbolic::ToString(size));
   }
+  if (symbolic::IsRefused(c.shapes, symbolic::Lt(size, 0))) {
+    return InvalidArgument("size is ", symbolic::ToString(size), " but must be >= 0");
+  }
   if (symbolic::IsRefused(c.shapes, symbolic::Le(step, 0))) {
     return InvalidArgument("step is ", symbolic::ToString(step), " but must be > 0");
   }

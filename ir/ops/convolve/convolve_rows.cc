@@ -35,6 +35,26 @@ Expr OutputSize(const Expr& in, const Expr& kernel, const Expr& stride, const Ex
   return symbolic::FloorDiv(in + padding * 2 - reach, stride) + 1;
 }
 
+// Steps are forward ones, and no padding is negative.
+absl::Status CheckSteps(const InferContext& c) {
+  struct List {
+    int argument;
+    int64_t least;
+    const char* refusal;
+  };
+  for (const List& list : {List{2, 1, "non-positive stride is not supported"},
+                           List{3, 0, "negative padding is not supported"},
+                           List{4, 1, "dilation should be greater than zero"},
+                           List{6, 0, "negative output_padding is not supported"}}) {
+    for (const Expr& value : c.args.Ints(list.argument)) {
+      if (!symbolic::IsRefused(c.shapes, symbolic::Lt(value, list.least))) continue;
+      return InvalidArgument("convolution: ", list.refusal, ", got ",
+                             ToString(c.args.Ints(list.argument)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // (input, weight, stride, padding, dilation, transposed, output_padding, groups)
 Types InferBare(const InferContext& c) {
   const TensorType &input = c.args.Type(0), &weight = c.args.Type(1);
@@ -69,6 +89,7 @@ Types InferBare(const InferContext& c) {
                              list->size());
     }
   }
+  LATHE_RETURN_IF_ERROR(CheckSteps(c));
   std::vector<Expr> sizes = {input.sizes[0],
                              transposed ? weight.sizes[1] * groups : weight.sizes[0]};
   for (int d = 0; d < spatial; ++d) {

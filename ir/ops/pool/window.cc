@@ -10,6 +10,9 @@
 
 namespace lathe {
 
+// Sums of a few such numbers and of sizes fit 64 bits.
+constexpr int64_t kLargestReach = int64_t{1} << 60;
+
 int64_t Window::area() const {
   int64_t area = 1;
   for (int64_t k : kernel) area *= k;
@@ -45,7 +48,12 @@ absl::StatusOr<Window> WindowOf(const OpArgs& args, int spatial, const WindowArg
                              ": kernel size, stride and dilation should be "
                              "greater than zero");
     }
-    const int64_t reach = (window.kernel[d] - 1) * window.dilation[d] + 1;
+    int64_t reach;
+    if (__builtin_mul_overflow(window.kernel[d] - 1, window.dilation[d], &reach) ||
+        reach > kLargestReach || window.stride[d] > kLargestReach) {
+      return OutOfRange(args.schema().name, ": a window reaches further than 64 bits can count");
+    }
+    ++reach;
     if (window.padding[d] < 0 || window.padding[d] > reach / 2) {
       return InvalidArgument(args.schema().name,
                              ": pad should be at most half of effective kernel "

@@ -133,12 +133,13 @@ absl::StatusOr<Arguments> PadCircular(Builder& b, Value* self, const std::vector
                                                  whole - std::max<int64_t>(-*right, 0)});
     LATHE_RETURN_IF_ERROR(b.status());
     const Expr size = TypeOf(middle).sizes[dim];
+    // Unlike a slice, narrow refuses to reach further than there is, also where sizes are symbols.
     std::vector<Value*> parts;
     if (*left > 0) {
-      parts.push_back(b.Call("aten.slice.Tensor", {middle, dim, size - *left, size}));
+      parts.push_back(b.Call("aten.narrow", {middle, dim, size - *left, *left}));
     }
     parts.push_back(middle);
-    if (*right > 0) parts.push_back(b.Call("aten.slice.Tensor", {middle, dim, 0, *right}));
+    if (*right > 0) parts.push_back(b.Call("aten.narrow", {middle, dim, 0, *right}));
     self = b.Call("aten.cat", {CallArgument(parts), dim});
   }
   return OneArgument(self);

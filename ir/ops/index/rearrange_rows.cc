@@ -332,9 +332,11 @@ Decomposed DecomposeOneHot(Builder& b, const OpArgs& args) {
   if (classes < 0) {
     return Unimplemented("one_hot without num_classes: the number depends on the data");
   }
-  Value* numbers = b.Call("aten.arange", {classes});
-  Value* equal =
-      b.Call("aten.eq.Tensor", {b.Call("aten.unsqueeze", {args.Tensor(0), -1}), numbers});
+  Value *self = args.Tensor(0), *numbers = b.Call("aten.arange", {classes});
+  // Class values outside 0..classes-1 are refused as indexes are.
+  Value* values = b.Call("aten.index_select", {numbers, 0, Reshape(b, self, {-1})});
+  values = Reshape(b, values, TypeOf(self).sizes);
+  Value* equal = b.Call("aten.eq.Tensor", {b.Call("aten.unsqueeze", {values, -1}), numbers});
   return OneArgument(CastTo(b, equal, DType::kI64));
 }
 

@@ -94,6 +94,9 @@ Types InferScatter(const InferContext& c, const Form& form) {
   const TensorType& self = c.args.Type(0);
   const DType index = c.args.Type(form.index).dtype;
   const bool has_elements = !(NumElements(c.args.Type(form.index)) == 0);
+  if (self.dtype == DType::kBool && form.reduce >= 0 && c.args.String(form.reduce) == "mean") {
+    return InvalidArgument(c.args.schema().name, ": the mean of bool is not supported");
+  }
   if (has_elements && index != DType::kI64 && index != DType::kI32) {
     return InvalidArgument(c.args.schema().name, ": expected dtype int32/int64 for index, got ",
                            Name(index));

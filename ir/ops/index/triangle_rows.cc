@@ -1,5 +1,6 @@
 // tril, triu, diag_embed.
 
+#include <algorithm>
 #include <utility>
 
 #include "dtypes/base/status.h"
@@ -22,6 +23,13 @@ Types InferTriangle(const InferContext& c) {
   return One(ContiguousType(self.dtype, self.sizes, self.device));
 }
 
+// A diagonal further away than any size, without what overflows when rows are added.
+Expr NearDiagonal(const Expr& diagonal) {
+  constexpr int64_t kFar = int64_t{1} << 62;
+  if (!diagonal.AsInt()) return diagonal;
+  return std::min(std::max(*diagonal.AsInt(), -kFar), kFar);
+}
+
 OpRow TriangleRow(const std::string& name, bool lower) {
   return MappedRow({
       .schema = "aten::" + name + "(Tensor self, int diagonal=0) -> Tensor",
@@ -29,7 +37,7 @@ OpRow TriangleRow(const std::string& name, bool lower) {
                    : "Zeros below a diagonal of the last two dimensions.",
       .infer = InferTriangle,
       .map = [lower](const MapContext& c) -> absl::StatusOr<ElementMap> {
-        const Expr diagonal = c.args.Int(1);
+        const Expr diagonal = NearDiagonal(c.args.Int(1));
         return ElementMap([=](Index index) {
           const Expr row = index[index.size() - 2], column = index.back();
           MappedElement element;

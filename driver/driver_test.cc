@@ -91,6 +91,18 @@ TEST(ParseValue, Forms) {
   EXPECT_EQ(text("2xf32=[1]"), "a list of 2 is expected to have more than 1 items");
   EXPECT_EQ(text("2xf32=[1,2,3]"), "expected ']' after 2 items, before ',3]'");
   EXPECT_EQ(text("-1xf32=1"), "'-1' is not a size");
+  EXPECT_EQ(text("2xu8=300"), "300 does not fit u8, whose numbers are 0 to 255");
+  EXPECT_EQ(text("2xu8=1.5"), "1.5 is no whole number, as u8 has them");
+  EXPECT_EQ(text("2xi8=[-128,-129]"), "-129 does not fit i8, whose numbers are -128 to 127");
+  EXPECT_EQ(text("2xu4=[1,17]"), "17 does not fit u4, whose numbers are 0 to 15");
+  EXPECT_EQ(text("i64=9223372036854775808"),
+            "9223372036854775808 does not fit i64, whose numbers are -9223372036854775808 "
+            "to 9223372036854775807");
+  EXPECT_EQ(text("i32=nan"), "nan does not fit i32, whose numbers are -2147483648 to 2147483647");
+  EXPECT_EQ(text("u64=-1"), "-1 does not fit u64, whose numbers are 0 to 18446744073709551615");
+  EXPECT_EQ(text("2xu64=18446744073709551615"),
+            "u64[2] [18446744073709551615, 18446744073709551615]");
+  EXPECT_EQ(text("3xi4=[-8,7,2.0]"), "i4[3] [-8, 7, 2]");
   EXPECT_FALSE(ParseValue("9223372036854775807x9xf32=1").ok());
   EXPECT_FALSE(ParseValue("x").ok());
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "dtypes/base/status.h"
+#include "dtypes/convert.h"
 
 namespace lathe::driver {
 namespace {
@@ -15,6 +16,14 @@ constexpr size_t kLargestRank = 64;
 
 int64_t MemoryBytes() {
   return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+// The number as an element, which has to hold it: an integer type takes no other number for it.
+absl::StatusOr<Scalar> AsElement(const Scalar& value, DType dtype) {
+  if (!IsInteger(dtype)) return value;
+  LATHE_ASSIGN_OR_RETURN(Scalar element, ConvertAs(value, dtype, ConvertMode::kChecked));
+  if (element == value) return element;
+  return OutOfRange(value.ToString(), " is no whole number, as ", Name(dtype), " has them");
 }
 
 // "2x3xf32" -> an uninitialised tensor.
@@ -81,6 +90,7 @@ class ListReader {
     size_t end = rest_.find_first_of(",]");
     absl::string_view word = absl::StripAsciiWhitespace(rest_.substr(0, end));
     LATHE_ASSIGN_OR_RETURN(Scalar value, ParseScalar(word));
+    LATHE_ASSIGN_OR_RETURN(value, AsElement(value, target_.dtype()));
     target_.SetLinear(next_++, value);
     rest_.remove_prefix(end == absl::string_view::npos ? rest_.size() : end);
     return absl::OkStatus();
@@ -111,6 +121,7 @@ absl::StatusOr<Value> ParseValue(absl::string_view text, int64_t largest_bytes) 
     return Value(tensor);
   }
   LATHE_ASSIGN_OR_RETURN(Scalar fill, ParseScalar(parts.second));
+  LATHE_ASSIGN_OR_RETURN(fill, AsElement(fill, tensor.dtype()));
   for (int64_t k = 0, n = tensor.numel(); k < n; ++k) tensor.SetLinear(k, fill);
   return Value(tensor);
 }

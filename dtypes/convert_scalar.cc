@@ -100,7 +100,12 @@ absl::StatusOr<Scalar> ConvertAs(const Scalar& value, DType dtype, ConvertMode m
   const std::optional<Scalar> nearest = Nearest(value, dtype);
   if (!nearest.has_value()) return Convert(value, dtype);
   if (mode == ConvertMode::kSaturate) return *nearest;
-  return OutOfRange(value.ToString(), " does not fit ", Name(dtype));
+  if (!IsInteger(dtype)) return OutOfRange(value.ToString(), " does not fit ", Name(dtype));
+  const int unused = 64 - BitWidth(dtype);
+  const Scalar least = IsSigned(dtype) ? Scalar(INT64_MIN >> unused) : Scalar(0);
+  const Scalar most = IsSigned(dtype) ? Scalar(INT64_MAX >> unused) : Scalar(UINT64_MAX >> unused);
+  return OutOfRange(value.ToString(), " does not fit ", Name(dtype), ", whose numbers are ",
+                    least.ToString(), " to ", most.ToString());
 }
 
 }  // namespace lathe

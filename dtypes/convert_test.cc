@@ -490,7 +490,7 @@ TEST(ConvertAs, Examples) {
   EXPECT_FALSE(fits(Complex(3, 1), DType::kI3));
   EXPECT_FALSE(fits(~uint64_t{0}, DType::kI64));
   EXPECT_EQ(std::string(ConvertAs(300.7, DType::kU8, ConvertMode::kChecked).status().message()),
-            "300.7 does not fit u8");
+            "300.7 does not fit u8, whose numbers are 0 to 255");
   EXPECT_EQ(ConvertAs(1, DType::kF4E2M1FNx2, ConvertMode::kWrap).status().code(),
             absl::StatusCode::kInvalidArgument);
 }

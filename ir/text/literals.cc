@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "dtypes/base/status.h"
+#include "dtypes/convert.h"
 #include "symbolic/parser.h"
 
 namespace lathe::text {
@@ -15,6 +16,14 @@ namespace {
 bool IsUnbackedName(absl::string_view word) {
   return absl::ConsumePrefix(&word, "u") && !word.empty() &&
          word.find_first_not_of("0123456789") == absl::string_view::npos;
+}
+
+// The number as an element, which has to hold it: an integer type takes no other number for it.
+absl::StatusOr<Scalar> AsElement(const Scalar& value, DType dtype) {
+  if (!IsInteger(dtype)) return value;
+  LATHE_ASSIGN_OR_RETURN(Scalar element, ConvertAs(value, dtype, ConvertMode::kChecked));
+  if (element == value) return element;
+  return OutOfRange(value.ToString(), " is no whole number, as ", Name(dtype), " has them");
 }
 
 bool IsConnective(const Token& token) {
@@ -320,7 +329,9 @@ absl::StatusOr<Tensor> LiteralParser::ParseConstant() {
   LATHE_RETURN_IF_ERROR(ParseElements(sizes, 0, elements));
   Tensor tensor = Tensor::Zeros(type.tensor().dtype, sizes);
   for (size_t k = 0; k < elements.size(); ++k) {
-    StoreElement(tensor.storage()->data(), tensor.dtype(), k, elements[k]);
+    const absl::StatusOr<Scalar> element = AsElement(elements[k], tensor.dtype());
+    if (!element.ok()) return cursor_.Error(start, element.status().message());
+    StoreElement(tensor.storage()->data(), tensor.dtype(), k, *element);
   }
   return tensor;
 }

@@ -101,6 +101,8 @@ TEST(BadValues, CountsThatNoMemoryHolds) {
                   "negative");
     ExpectRefused(Graph(x, "%a = aten.nonzero_static(%x, size=-2)"), {Numbers(DType::kI64, {1})});
   }
+  ExpectRefused(Graph("%x: f32[s0]", absl::StrCat("%a = aten.histc(%x, ", int64_t{1} << 50, ")")),
+                {Ones({3})}, "memory");
   // The sum overflows, no count does.
   ExpectRefused(Graph("%x: i64[s0]", "%a = aten.repeat_interleave.Tensor(%x)"),
                 {Numbers(DType::kI64, {int64_t{1} << 62, int64_t{1} << 62, int64_t{1} << 62})});

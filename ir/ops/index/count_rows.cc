@@ -155,6 +155,8 @@ OpRow HistcRow() {
     if (!std::isfinite(low) || !std::isfinite(high) || low > high) {
       return InvalidArgument("torch.histc: range of [", low, ", ", high, "] is not finite");
     }
+    // The counts and the result.
+    LATHE_RETURN_IF_ERROR(CheckCountFits("histc", bins, 16));
     std::vector<double> counts(bins, 0);
     for (double v : x) {
       if (!(v >= low && v <= high)) continue;

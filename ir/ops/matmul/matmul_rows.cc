@@ -8,7 +8,7 @@ namespace lathe {
 
 std::vector<OpRow> MatmulRows() {
   std::vector<OpRow> rows;
-  for (auto group : {ProductRows, AddedRows, MatmulOpRows, AttentionRows}) {
+  for (auto group : {ProductRows, AddedRows, MatmulOpRows, ContractionRows, AttentionRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

@@ -9,10 +9,11 @@
 
 namespace lathe {
 
-std::vector<OpRow> ProductRows();    // mm, bmm and lathe.mm, lathe.bmm: what the GEMM runs
-std::vector<OpRow> AddedRows();      // addmm, baddbmm, addmv, mv, dot...
-std::vector<OpRow> MatmulOpRows();   // matmul, linear: any rank
-std::vector<OpRow> AttentionRows();  // scaled_dot_product_attention
+std::vector<OpRow> ProductRows();      // mm, bmm and lathe.mm, lathe.bmm: what the GEMM runs
+std::vector<OpRow> AddedRows();        // addmm, baddbmm, addmv, mv, dot...
+std::vector<OpRow> MatmulOpRows();     // matmul, linear: any rank
+std::vector<OpRow> ContractionRows();  // inner, tensordot, kron, diff, cosine_similarity
+std::vector<OpRow> AttentionRows();    // scaled_dot_product_attention
 
 }  // namespace lathe
 

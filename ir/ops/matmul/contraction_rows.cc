@@ -176,39 +176,30 @@ Decomposed DecomposeCosineSimilarity(Builder& b, const OpArgs& args) {
       b.Call("aten.sum.dim_IntList", {Mul(b, both[0], both[1]), std::vector<Expr>{dim}}));
 }
 
-OpRow Composite(std::string schema, std::string doc, DecomposeFunction decompose,
-                std::vector<std::string> samples) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.decompose = std::move(decompose);
-  row.composite = true;
-  row.samples = std::move(samples);
-  return row;
-}
-
 }  // namespace
 
 std::vector<OpRow> ContractionRows() {
   return {
-      Composite("aten::inner(Tensor self, Tensor other) -> Tensor",
-                "Sums of products along the last dimensions of both.", DecomposeInner,
-                {"aten.inner(f32[2, 3], f32[4, 3])", "aten.inner(f32[s0], f32[s0])"}),
-      Composite("aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> "
-                "Tensor",
-                "Sums of products along pairs of dimensions.", DecomposeTensorDot,
-                {"aten.tensordot(f32[2, 3, 4], f32[4, 5, 3], [1, 2], [2, 0])"}),
-      Composite("aten::kron(Tensor self, Tensor other) -> Tensor",
-                "Every element of self times other, as blocks.", DecomposeKron,
-                {"aten.kron(f32[2, 3], f32[4])"}),
-      Composite("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? "
-                "append=None) -> Tensor",
-                "Differences of neighbours along a dimension, n times over.", DecomposeDiff,
-                {"aten.diff(f32[3, 5])", "aten.diff(i64[5], 2)"}),
-      Composite("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> "
-                "Tensor",
-                "The cosine of the angle between vectors along a dimension.",
-                DecomposeCosineSimilarity, {"aten.cosine_similarity(f32[3, 5], f32[3, 5])"}),
+      CompositeProduct("aten::inner(Tensor self, Tensor other) -> Tensor",
+                       "Sums of products along the last dimensions of both.", DecomposeInner,
+                       {"aten.inner(f32[2, 3], f32[4, 3])", "aten.inner(f32[s0], f32[s0])"}),
+      CompositeProduct(
+          "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> "
+          "Tensor",
+          "Sums of products along pairs of dimensions.", DecomposeTensorDot,
+          {"aten.tensordot(f32[2, 3, 4], f32[4, 5, 3], [1, 2], [2, 0])"}),
+      CompositeProduct("aten::kron(Tensor self, Tensor other) -> Tensor",
+                       "Every element of self times other, as blocks.", DecomposeKron,
+                       {"aten.kron(f32[2, 3], f32[4])"}),
+      CompositeProduct("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? "
+                       "append=None) -> Tensor",
+                       "Differences of neighbours along a dimension, n times over.", DecomposeDiff,
+                       {"aten.diff(f32[3, 5])", "aten.diff(i64[5], 2)"}),
+      CompositeProduct(
+          "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> "
+          "Tensor",
+          "The cosine of the angle between vectors along a dimension.", DecomposeCosineSimilarity,
+          {"aten.cosine_similarity(f32[3, 5], f32[3, 5])"}),
   };
 }
 

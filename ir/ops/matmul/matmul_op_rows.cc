@@ -122,17 +122,6 @@ Decomposed DecomposeLinear(Builder& b, const OpArgs& args) {
   return OneArgument(bias == nullptr ? product : Add(b, product, bias));
 }
 
-OpRow Composite(std::string schema, std::string doc, DecomposeFunction decompose,
-                std::vector<std::string> samples) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.decompose = std::move(decompose);
-  row.composite = true;
-  row.samples = std::move(samples);
-  return row;
-}
-
 }  // namespace
 
 std::vector<OpRow> MatmulOpRows() {
@@ -143,12 +132,13 @@ std::vector<OpRow> MatmulOpRows() {
   for (const char* name : {"matmul", "linalg_matmul"}) {
     std::vector<std::string> samples;
     for (const std::string& s : shapes) samples.push_back(std::string("aten.") + name + s);
-    rows.push_back(Composite(std::string("aten::") + name + "(Tensor self, Tensor other) -> Tensor",
-                             "The matrix product with broadcast batches; a vector counts as a row "
-                             "on the left, a column on the right.",
-                             DecomposeMatmul, std::move(samples)));
+    rows.push_back(
+        CompositeProduct(std::string("aten::") + name + "(Tensor self, Tensor other) -> Tensor",
+                         "The matrix product with broadcast batches; a vector counts as a row "
+                         "on the left, a column on the right.",
+                         DecomposeMatmul, std::move(samples)));
   }
-  rows.push_back(Composite(
+  rows.push_back(CompositeProduct(
       "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
       "input @ weight.T + bias.", DecomposeLinear,
       {"aten.linear(f32[2, 3], f32[4, 3], f32[4])", "aten.linear(f32[s0, 5, 3], f32[4, 3])",

@@ -14,4 +14,15 @@ std::vector<OpRow> MatmulRows() {
   return rows;
 }
 
+OpRow CompositeProduct(std::string schema, std::string doc, DecomposeFunction decompose,
+                       std::vector<std::string> samples) {
+  OpRow row;
+  row.schema = std::move(schema);
+  row.doc = std::move(doc);
+  row.decompose = std::move(decompose);
+  row.composite = true;
+  row.samples = std::move(samples);
+  return row;
+}
+
 }  // namespace lathe

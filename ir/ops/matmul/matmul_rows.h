@@ -15,6 +15,10 @@ std::vector<OpRow> MatmulOpRows();     // matmul, linear: any rank
 std::vector<OpRow> ContractionRows();  // inner, tensordot, kron, diff, cosine_similarity
 std::vector<OpRow> AttentionRows();    // scaled_dot_product_attention
 
+// A row of these families that is nothing but its decomposition into the others.
+OpRow CompositeProduct(std::string schema, std::string doc, DecomposeFunction decompose,
+                       std::vector<std::string> samples);
+
 }  // namespace lathe
 
 #endif  // LATHE_IR_OPS_MATMUL_MATMUL_ROWS_H_

@@ -77,5 +77,15 @@ TEST(Contractions, RefuseWhatDoesNotFit) {
   }
 }
 
+// Each order is a node of the graph: far orders are a limit that says so.
+TEST(Contractions, DifferencesHaveALimit) {
+  const auto exit_code = [](const char* text) {
+    return ExitCode(ParseProgram(text, OpRegistry::Builtin()).status());
+  };
+  EXPECT_EQ(exit_code("graph @f(%x: f32[100]) { %a = aten.diff(%x, 64) return %a }"), 0);
+  EXPECT_EQ(exit_code("graph @f(%x: f32[100]) { %a = aten.diff(%x, 65) return %a }"), 3);
+  EXPECT_EQ(exit_code("graph @f(%x: f32[3]) { %a = aten.diff(%x, 1000) return %a }"), 0);
+}
+
 }  // namespace
 }  // namespace lathe

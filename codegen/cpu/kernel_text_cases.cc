@@ -4,8 +4,12 @@
 // The texts declare the integer types themselves, as <cstdint> does; the kernels' flags apply.
 #include "codegen/cpu/kernel_text_cases.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -13,6 +17,7 @@
 // In the order in which they stand before a kernel.
 // clang-format off
 #include "codegen/cpu/kernel_text/core.h"
+#include "codegen/cpu/kernel_text/parts.h"
 #include "codegen/cpu/kernel_text/instructions.h"
 #include "codegen/cpu/kernel_text/lanes.h"
 #include "codegen/cpu/kernel_text/integers.h"
@@ -234,12 +239,88 @@ void PackedOf() {
   Packed<kWidth, true, int32_t, 16>();
 }
 
+// The bytes that end where memory which must not be touched begins.
+uint8_t* EndOfMemory() {
+  static uint8_t* const end = [] {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void* p = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(static_cast<uint8_t*>(p) + page, page, PROT_NONE) != 0) abort();
+    return static_cast<uint8_t*>(p) + page;
+  }();
+  return end;
+}
+
+// The first n lanes, and some of these, where the memory ends behind them.
+template <class T, int kLanes>
+void PartsIn() {
+  const hn::FixedTag<T, kLanes> d;
+  using V = hn::Vec<decltype(d)>;
+  Random random;
+  const auto fault = [&](const char* name, int n) {
+    faults += std::string(name) + " of " + std::to_string(n) + " of " + std::to_string(kLanes) +
+              " lanes of " + std::to_string(sizeof(T)) + " bytes\n";
+  };
+  for (int n = 1; n <= kLanes; ++n) {
+    T* const p = reinterpret_cast<T*>(EndOfMemory()) - n;
+    const V all = random.Vector<V>(), other = random.Vector<V>();
+    const auto mask = (hn::MaskOf<V>)(random.Vector<V>() < random.Vector<V>());
+    const auto is = [&](const V& v, auto expected) {
+      for (int l = 0; l < kLanes; ++l) {
+        if (!SameBits<T>(v[l], expected(l))) return false;
+      }
+      return true;
+    };
+    const auto holds = [&](auto expected) {
+      for (int l = 0; l < n; ++l) {
+        if (!SameBits<T>(p[l], expected(l))) return false;
+      }
+      return true;
+    };
+    hn::StoreN(all, d, p, hn::Part{n});
+    if (!holds([&](int l) { return T(all[l]); })) fault("StoreN", n);
+    const V read = hn::LoadN(d, p, hn::Part{n});
+    if (!is(read, [&](int l) { return l < n ? T(all[l]) : T(); })) fault("LoadN", n);
+    const V masked = hn::MaskedLoadN(mask, d, p, hn::Part{n});
+    if (!is(masked, [&](int l) { return l < n && mask[l] ? T(all[l]) : T(); })) {
+      fault("MaskedLoadN", n);
+    }
+    hn::MaskedStoreN(other, mask, d, p, hn::Part{n});
+    if (!holds([&](int l) { return mask[l] ? T(other[l]) : T(all[l]); })) fault("MaskedStoreN", n);
+    if (n == kLanes) {
+      const V full = hn::MaskedLoadN(mask, d, p, hn::Full());
+      if (!is(full, [&](int l) { return mask[l] ? T(other[l]) : T(); })) fault("MaskedLoadN", n);
+    }
+  }
+  T before[2 * kLanes];
+  for (int n = 0; n <= kLanes; ++n) {
+    for (T& x : before) x = T(7);
+    hn::StoreN(V{}, d, before, hn::Part{n});
+    for (int l = 0; l < 2 * kLanes; ++l) {
+      if (before[l] != (l < n ? T(0) : T(7))) return fault("StoreN outside", n);
+    }
+  }
+}
+template <class T>
+void PartsOf() {
+  PartsIn<T, 2>();
+  PartsIn<T, 4>();
+  PartsIn<T, 8>();
+  PartsIn<T, 16>();
+  if constexpr (sizeof(T) < 4) PartsIn<T, 32>();
+}
+
 }  // namespace
 
 std::string LATHE_CASES() {
   faults.clear();
   Floats<float>();
   Floats<double>();
+  PartsOf<int8_t>();
+  PartsOf<uint16_t>();
+  PartsOf<int32_t>();
+  PartsOf<float>();
+  PartsOf<uint64_t>();
+  PartsOf<double>();
   ResizesOf<4>();
   ResizesOf<8>();
   ResizesOf<16>();

@@ -163,6 +163,36 @@ LATHE_INLINE constexpr Vec<D> Iota(D) {
   return IotaOf<D>(Ints<__integer_pack(D::kLanes)...>());
 }
 
+// A vector of at most 16 bytes as the first bytes of a register, the rest 0, and back. (By way of
+// memory a wider load would wait for the narrower store.)
+typedef short I16x8 __attribute__((vector_size(16)));
+typedef int I32x4 __attribute__((vector_size(16)));
+typedef long long I64x2 __attribute__((vector_size(16)));
+typedef long long I64x4 __attribute__((vector_size(32)));
+template <class Register, class V>
+LATHE_INLINE Register Padded(V v) {
+  static_assert(sizeof(Register) == 16);
+  if constexpr (sizeof v == 8)
+    return (Register)I64x2{__builtin_bit_cast(long long, v), 0};
+  else if constexpr (sizeof v == 4)
+    return (Register)I32x4{__builtin_bit_cast(int, v), 0, 0, 0};
+  else if constexpr (sizeof v == 2)
+    return (Register)I16x8{__builtin_bit_cast(short, v)};
+  else
+    return (Register)v;
+}
+template <class To, class Register>
+LATHE_INLINE To CutTo(Register r) {
+  if constexpr (sizeof(To) == 8)
+    return __builtin_bit_cast(To, ((I64x2)r)[0]);
+  else if constexpr (sizeof(To) == 4)
+    return __builtin_bit_cast(To, ((I32x4)r)[0]);
+  else if constexpr (sizeof(To) == 2)
+    return __builtin_bit_cast(To, ((I16x8)r)[0]);
+  else
+    return (To)r;
+}
+
 // The lanes that exist.
 template <class M>
 LATHE_INLINE M FirstN(M, Full) {
@@ -172,79 +202,6 @@ template <class M>
 LATHE_INLINE M FirstN(M, Part n) {
   using T = LaneOf<M>;
   return Iota(FixedTag<T, kLanesOf<M>>()) < static_cast<T>(n.count);
-}
-
-// Where the machine can leave out lanes of a load or a store.
-#ifdef __AVX2__
-template <class D>
-inline constexpr bool kMasksMemory = sizeof(TFromD<D>) >= 4 &&
-                                     (sizeof(Vec<D>) == 16 || sizeof(Vec<D>) == 32);
-typedef int I32x4 __attribute__((vector_size(16)));
-typedef int I32x8 __attribute__((vector_size(32)));
-typedef long long I64x2 __attribute__((vector_size(16)));
-typedef long long I64x4 __attribute__((vector_size(32)));
-template <class D, class M>
-LATHE_INLINE Vec<D> MaskLoad(M m, D, const TFromD<D>* p) {
-  if constexpr (sizeof(TFromD<D>) == 4) {
-    if constexpr (sizeof(M) == 16)
-      return (Vec<D>)__builtin_ia32_maskloadd((const I32x4*)p, (I32x4)m);
-    else
-      return (Vec<D>)__builtin_ia32_maskloadd256((const I32x8*)p, (I32x8)m);
-  } else {
-    if constexpr (sizeof(M) == 16)
-      return (Vec<D>)__builtin_ia32_maskloadq((const I64x2*)p, (I64x2)m);
-    else
-      return (Vec<D>)__builtin_ia32_maskloadq256((const I64x4*)p, (I64x4)m);
-  }
-}
-template <class D, class M>
-LATHE_INLINE void MaskStore(Vec<D> v, M m, D, TFromD<D>* p) {
-  if constexpr (sizeof(TFromD<D>) == 4) {
-    if constexpr (sizeof(M) == 16)
-      __builtin_ia32_maskstored((I32x4*)p, (I32x4)m, (I32x4)v);
-    else
-      __builtin_ia32_maskstored256((I32x8*)p, (I32x8)m, (I32x8)v);
-  } else {
-    if constexpr (sizeof(M) == 16)
-      __builtin_ia32_maskstoreq((I64x2*)p, (I64x2)m, (I64x2)v);
-    else
-      __builtin_ia32_maskstoreq256((I64x4*)p, (I64x4)m, (I64x4)v);
-  }
-}
-#else
-template <class D>
-inline constexpr bool kMasksMemory = false;
-template <class D, class M>
-Vec<D> MaskLoad(M, D, const TFromD<D>*);
-template <class D, class M>
-void MaskStore(Vec<D>, M, D, TFromD<D>*);
-#endif
-
-template <class D>
-LATHE_INLINE Vec<D> LoadN(D d, const TFromD<D>* p, Full) {
-  return LoadU(d, p);
-}
-template <class D>
-LATHE_INLINE Vec<D> LoadN(D d, const TFromD<D>* p, Part n) {
-  if constexpr (kMasksMemory<D>) {
-    return MaskLoad(FirstN(MaskOf<Vec<D>>(), n), d, p);
-  } else {
-    Vec<D> v{};
-    __builtin_memcpy(&v, p, n.count * sizeof(TFromD<D>));
-    return v;
-  }
-}
-template <class V, class D>
-LATHE_INLINE void StoreN(V v, D d, TFromD<D>* p, Full) {
-  StoreU(v, d, p);
-}
-template <class V, class D>
-LATHE_INLINE void StoreN(V v, D d, TFromD<D>* p, Part n) {
-  if constexpr (kMasksMemory<D>) {
-    MaskStore(v, FirstN(MaskOf<V>(), n), d, p);
-  } else {
-    __builtin_memcpy(p, &v, n.count * sizeof(TFromD<D>));
-  }
 }
 
 // Past the caches: p is a multiple of the vector's size.
@@ -261,13 +218,6 @@ LATHE_INLINE void Stream(V v, D d, TFromD<D>* p) {
 #endif
 #endif
   StoreU(v, d, p);
-}
-template <class V, class D, class N>
-LATHE_INLINE void StreamN(V v, D d, TFromD<D>* p, N n, bool stream) {
-  if constexpr (N::kFull) {
-    if (stream && reinterpret_cast<size_t>(p) % sizeof(V) == 0) return Stream(v, d, p);
-  }
-  StoreN(v, d, p, n);
 }
 LATHE_INLINE void FlushStream() {
 #if defined(__SSE2__)

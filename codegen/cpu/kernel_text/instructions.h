@@ -6,31 +6,14 @@ template <class Op, class V, class... Vs>
 LATHE_INLINE V Natively(V a, Vs... rest) {
   using T = LaneOf<V>;
   if constexpr (sizeof(V) > LATHE_NATIVE_BYTES) {
-    typedef T Half __attribute__((vector_size(sizeof(V) / 2)));
-    struct Halves {
-      Half h[2];
-    };
-    const auto half = [](V v, int k) {
-      Halves halves;
-      __builtin_memcpy(&halves, &v, sizeof v);
-      return halves.h[k];
-    };
-    const Halves r = {
-        {Natively<Op>(half(a, 0), half(rest, 0)...), Natively<Op>(half(a, 1), half(rest, 1)...)}};
-    V v;
-    __builtin_memcpy(&v, &r, sizeof v);
-    return v;
+    using Halves = HalvesOf<V>;
+    const auto low = [](V v) { return __builtin_bit_cast(Halves, v).low; };
+    const auto high = [](V v) { return __builtin_bit_cast(Halves, v).high; };
+    return __builtin_bit_cast(
+        V, Halves{Natively<Op>(low(a), low(rest)...), Natively<Op>(high(a), high(rest)...)});
   } else if constexpr (sizeof(V) < 16) {
     typedef T Wide __attribute__((vector_size(16)));
-    const auto wide = [](V v) {
-      Wide w{};
-      __builtin_memcpy(&w, &v, sizeof v);
-      return w;
-    };
-    const Wide w = Op::Run(wide(a), wide(rest)...);
-    V v;
-    __builtin_memcpy(&v, &w, sizeof v);
-    return v;
+    return CutTo<V>(Op::Run(Padded<Wide>(a), Padded<Wide>(rest)...));
   } else {
     return Op::Run(a, rest...);
   }

@@ -1,49 +1,11 @@
-// What kernels need beyond Highway: single lanes, lanes of another size, masked memory,
-// conversions.
+// What kernels need beyond Highway: lanes of another size, conversions.
 namespace hwy {
 namespace HWY_NAMESPACE {
-
-// Lane-wise f(0), f(1)...; f is called for the lanes that exist alone.
-template <class D, class F, int... I>
-LATHE_INLINE Vec<D> LanesOfPack(F f, Ints<I...>) {
-  return Vec<D>{f(I)...};
-}
-template <class D, class F>
-LATHE_INLINE Vec<D> FromLanes(D, Full, F f) {
-  if constexpr (D::kLanes <= 8) {
-    return LanesOfPack<D>(f, Ints<__integer_pack(D::kLanes)...>());
-  } else {
-    TFromD<D> lanes[D::kLanes];
-    for (int l = 0; l < D::kLanes; ++l) lanes[l] = f(l);
-    return LoadU(D(), lanes);
-  }
-}
-template <class D, class F>
-static inline Vec<D> FromLanes(D, Part n, F f) {
-  TFromD<D> lanes[D::kLanes] = {};
-  for (int l = 0; l < n.count; ++l) lanes[l] = f(l);
-  return LoadU(D(), lanes);
-}
-template <class D, class F>
-LATHE_INLINE void ForLanes(D, Full, F f) {
-  for (int l = 0; l < D::kLanes; ++l) f(l);
-}
-template <class D, class F>
-LATHE_INLINE void ForLanes(D, Part n, F f) {
-  for (int l = 0; l < n.count; ++l) f(l);
-}
 
 // Integers in lanes of another size, cut or extended. g++ takes vectors shorter than a register
 // apart lane by lane; the machine has instructions for them.
 #ifdef __AVX2__
 typedef char B8x16 __attribute__((vector_size(16)));
-typedef short I16x8 __attribute__((vector_size(16)));
-template <class Register, class V>
-LATHE_INLINE Register Padded(V v) {
-  Register r{};
-  __builtin_memcpy(&r, &v, sizeof v < sizeof r ? sizeof v : sizeof r);
-  return r;
-}
 template <bool kSigned, class To, class V>
 LATHE_INLINE To Extend(V v) {
   constexpr int kFrom = sizeof(LaneOf<V>), kTo = sizeof(LaneOf<To>), kLanes = kLanesOf<V>;
@@ -72,11 +34,10 @@ LATHE_INLINE To LowBytes(V v) {
   } else if constexpr (sizeof(V) == 16) {
     halves = __builtin_ia32_packusdw128((I32x4)low, I32x4{});
   } else {
-    I32x4 part[2];
-    __builtin_memcpy(part, &low, sizeof low);
-    halves = __builtin_ia32_packusdw128(part[0], part[1]);
+    const auto part = __builtin_bit_cast(HalvesOf<V>, low);
+    halves = __builtin_ia32_packusdw128((I32x4)part.low, (I32x4)part.high);
   }
-  return Padded<To>(__builtin_ia32_packuswb128(halves, I16x8{}));
+  return CutTo<To>(__builtin_ia32_packuswb128(halves, I16x8{}));
 }
 template <class To, class V>
 LATHE_INLINE To Resize(V v) {
@@ -118,24 +79,6 @@ LATHE_INLINE auto BytesFromMask(M mask) {
   typedef uint8_t Bytes __attribute__((vector_size(kLanesOf<M>)));
   return (Bytes)ResizeMask<1>(mask) & 1;
 }
-// Loads and stores where the mask is true; 0 elsewhere.
-template <class M, class D, class N>
-LATHE_INLINE Vec<D> MaskedLoadN(M mask, D d, const TFromD<D>* p, N n) {
-  if constexpr (kMasksMemory<D>) return MaskLoad(mask & FirstN(mask, n), d, p);
-  if (N::kFull && AllTrue(d, mask)) return LoadU(d, p);
-  if (AllFalse(d, mask)) return Zero(d);
-  return FromLanes(d, n, [=](int l) { return mask[l] ? p[l] : TFromD<D>(); });
-}
-template <class M, class V, class D, class N>
-LATHE_INLINE void MaskedStoreN(V v, M mask, D d, TFromD<D>* p, N n) {
-  if constexpr (kMasksMemory<D>) return MaskStore(v, mask & FirstN(mask, n), d, p);
-  if (N::kFull && AllTrue(d, mask)) return StoreU(v, d, p);
-  if (AllFalse(d, mask)) return;
-  ForLanes(d, n, [=](int l) {
-    if (mask[l]) p[l] = v[l];
-  });
-}
-
 LATHE_INLINE int64_t FloorDiv(int64_t a, int64_t b) {
   const int64_t q = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;

@@ -55,7 +55,8 @@ int CompareAt(const Expr& a, const Expr& b, int depth) {
   }
   if (x->kind == ExprKind::kSymbol) {
     if (x->name_order != 0 && y->name_order != 0) return x->name_order < y->name_order ? -1 : 1;
-    return CompareNames(*x->name, *y->name);
+    return CompareNames(static_cast<const SymbolNode*>(x)->name,
+                        static_cast<const SymbolNode*>(y)->name);
   }
   if (depth > 0) {
     const size_t n = std::min<size_t>({x->operand_count, y->operand_count, kWidth});

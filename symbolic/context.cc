@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
@@ -12,6 +13,7 @@
 #include "symbolic/expr.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/node_table.h"
+#include "symbolic/simplify/polynomial.h"
 #include "symbolic/simplify/rules.h"
 
 namespace lathe::symbolic {
@@ -142,12 +144,17 @@ Range RangeOfNode(ExprKind kind, absl::Span<const Expr> operands) {
 }  // namespace
 
 struct ExprContext::Impl {
+  struct Alike {  // two arrays of operands that begin with the same ones
+    const Expr* x = nullptr;
+    const Expr* y = nullptr;
+    size_t same = 0;
+  };
   mutable std::mutex mutex;
   NodeTable operations;
   PairMemo memo;
   absl::flat_hash_map<absl::string_view, const ExprNode*> symbols;
-  std::deque<ExprNode> symbol_nodes;
-  std::deque<std::string> names;
+  std::deque<SymbolNode> symbol_nodes;
+  Alike alike;  // that were compared last
 };
 
 ExprContext::ExprContext() : impl_(std::make_unique<Impl>()) {}
@@ -157,17 +164,17 @@ Expr ExprContext::Symbol(absl::string_view name, SymbolKind kind) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
   const auto it = impl_->symbols.find(name);
   if (it != impl_->symbols.end()) return Expr(it->second);
-  ExprNode node;
+  SymbolNode node;
   node.kind = ExprKind::kSymbol;
   node.symbol_kind = kind;
-  node.name = &impl_->names.emplace_back(name);
+  node.name = std::string(name);
   node.name_order = NameOrder(name);
   node.symbol_index =
       static_cast<uint16_t>(std::min<size_t>(impl_->symbol_nodes.size(), kNoSymbolIndex));
   node.hash = HashName(name);
   node.context = this;
-  const ExprNode* made = &impl_->symbol_nodes.emplace_back(node);
-  impl_->symbols.emplace(*made->name, made);
+  const SymbolNode* made = &impl_->symbol_nodes.emplace_back(std::move(node));
+  impl_->symbols.emplace(made->name, made);
   return Expr(made);
 }
 
@@ -197,13 +204,14 @@ ExprContext* ContextAccess::ContextOf(absl::Span<const Expr> operands) {
 Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands) {
   if (context == nullptr) return Expr::Overflow();
   // One pass over operands that may be hundreds: what is wrong with some is looked at after it.
-  bool any_overflow = false, of_others = false;
+  bool any_overflow = false, of_others = false, plain = true;
   uint64_t operand_hashes = 0;
   const bool in_any_order = HashesInAnyOrder(kind);
   for (const Expr& e : operands) {
     const ExprNode* node = e.node_;
     any_overflow |= node == &kOverflowNode;
     of_others |= node != nullptr && node->context != nullptr && node->context != context;
+    plain &= node != nullptr && node->kind == ExprKind::kSymbol;
     if (in_any_order) operand_hashes += HashOperand(e);
   }
   if (any_overflow) return Expr::Overflow();
@@ -220,6 +228,7 @@ Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const
   if (const ExprNode* known = impl.operations.Find(kind, operands, hash)) return Expr(known);
   ExprNode* node = impl.operations.Allocate(kind, operands, hash);
   node->type = TypeOfOperation(kind, operands);
+  node->plain = in_any_order && plain;
   node->degree = DegreeOf(kind, operands);
   node->context = context;
   node->monomial = monomial;
@@ -228,22 +237,117 @@ Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const
   return Expr(node);
 }
 
-Expr ContextAccess::InternLongerSum(ExprContext* context, const ExprNode* sum, const Expr& added,
-                                    absl::Span<const Expr> operands) {
+namespace {
+
+bool IsPlainOperand(const Expr& e) { return e.is_symbol(); }
+
+uint16_t Saturated(int64_t degree) {
+  return static_cast<uint16_t>(std::min<int64_t>(std::max<int64_t>(degree, 1), 0xffff));
+}
+
+int64_t DegreeOfOperand(const Expr& e) { return e.node() == nullptr ? 0 : e.node()->degree; }
+
+}  // namespace
+
+Expr ContextAccess::InternLonger(const ExprNode* shorter, const Expr& added, size_t place) {
+  ExprContext* context = shorter->context;
   LATHE_CHECK(added.node_->context == context) << "operands of two contexts in one expression";
-  const uint64_t hash = sum->hash + HashOperand(added);
+  const absl::Span<const Expr> before = shorter->operand_span();
+  const uint64_t hash = shorter->hash + HashOperand(added);
   ExprContext::Impl& impl = *context->impl_;
   std::lock_guard<std::mutex> lock(impl.mutex);
-  if (const ExprNode* known = impl.operations.Find(ExprKind::kAdd, operands, hash)) {
+  const bool at_end = place == before.size();
+  std::optional<absl::Span<const Expr>> grown;
+  if (at_end) grown = impl.operations.Grow(shorter, added);
+  absl::InlinedVector<Expr, 32> copied;
+  if (!grown) {
+    copied.reserve(before.size() + 1);
+    copied.insert(copied.end(), before.begin(), before.begin() + place);
+    copied.push_back(added);
+    copied.insert(copied.end(), before.begin() + place, before.end());
+  }
+  const absl::Span<const Expr> operands = grown ? *grown : absl::MakeConstSpan(copied);
+  if (const ExprNode* known = impl.operations.Find(shorter->kind, operands, hash)) {
     return Expr(known);
   }
-  ExprNode* node = impl.operations.Allocate(ExprKind::kAdd, operands, hash);
+  ExprNode* node = grown    ? impl.operations.AllocateView(operands, hash, shorter)
+                   : at_end ? impl.operations.AllocateGrowable(shorter->kind, operands, hash)
+                            : impl.operations.Allocate(shorter->kind, operands, hash);
+  const Range& r = shorter->range;
+  const bool is_sum = shorter->kind == ExprKind::kAdd;
+  node->plain = shorter->plain && IsPlainOperand(added);
+  node->degree = is_sum ? 1 : Saturated(int64_t{shorter->degree} + DegreeOfOperand(added));
   node->context = context;
-  const Range& r = sum->range;
-  const bool finite = r.lower != Range::kMin && r.upper != Range::kMax;
-  node->range = finite ? r + IntrinsicRange(added) : RangeOfSum(operands);
+  if (!node->plain) {
+    const bool finite = r.lower != Range::kMin && r.upper != Range::kMax;
+    node->range = is_sum && finite ? r + IntrinsicRange(added) : RangeOfNode(node->kind, operands);
+  }
   impl.operations.Publish(node);
   return Expr(node);
+}
+
+Expr ContextAccess::InternRest(const ExprNode* longer, const Expr& part) {
+  ExprContext* context = longer->context;
+  const bool many = part.kind() == longer->kind;
+  const absl::Span<const Expr> operands =
+      longer->operand_span().subspan(many ? part.operands().size() : 1);
+  const uint64_t hash =
+      longer->hash - (many ? part.node_->hash - HashOfKind(longer->kind) : HashOperand(part));
+  ExprContext::Impl& impl = *context->impl_;
+  std::lock_guard<std::mutex> lock(impl.mutex);
+  if (const ExprNode* known = impl.operations.Find(longer->kind, operands, hash)) {
+    return Expr(known);
+  }
+  ExprNode* node = impl.operations.AllocateView(operands, hash, longer);
+  node->plain = longer->plain;
+  node->degree =
+      longer->plain
+          ? longer->kind == ExprKind::kAdd ? 1 : Saturated(static_cast<int64_t>(operands.size()))
+          : DegreeOf(longer->kind, operands);
+  node->context = context;
+  if (!node->plain) node->range = RangeOfNode(longer->kind, operands);
+  impl.operations.Publish(node);
+  return Expr(node);
+}
+
+Expr ContextAccess::InternWithout(const ExprNode* longer, size_t place) {
+  const absl::Span<const Expr> x = longer->operand_span();
+  if (place == 0) return InternRest(longer, x[0]);
+  ExprContext* context = longer->context;
+  absl::InlinedVector<Expr, 32> operands;
+  operands.reserve(x.size());
+  operands.insert(operands.end(), x.begin(), x.begin() + place);
+  operands.insert(operands.end(), x.begin() + place + 1, x.end());
+  const uint64_t hash = longer->hash - HashOperand(x[place]);
+  ExprContext::Impl& impl = *context->impl_;
+  std::lock_guard<std::mutex> lock(impl.mutex);
+  if (const ExprNode* known = impl.operations.Find(longer->kind, operands, hash)) {
+    return Expr(known);
+  }
+  ExprNode* node = impl.operations.Allocate(longer->kind, operands, hash);
+  node->plain = longer->plain;
+  node->degree = DegreeOf(longer->kind, operands);
+  node->context = context;
+  if (!node->plain) node->range = RangeOfNode(longer->kind, operands);
+  impl.operations.Publish(node);
+  return Expr(node);
+}
+
+bool ContextAccess::BeginsWith(const ExprNode* longer, const Expr& shorter) {
+  const absl::Span<const Expr> y = longer->operand_span();
+  if (shorter.kind() != longer->kind) return y[0] == shorter;
+  const absl::Span<const Expr> x = shorter.operands();
+  if (x.size() > y.size()) return false;
+  if (x.data() == y.data() || x[0] != y[0]) return x[0] == y[0];
+  // Arrays never change: what was equal once needs no second look.
+  ExprContext::Impl& impl = *longer->context->impl_;
+  std::lock_guard<std::mutex> lock(impl.mutex);
+  ExprContext::Impl::Alike& alike = impl.alike;
+  if (alike.x != x.data() || alike.y != y.data()) alike = {x.data(), y.data(), 0};
+  if (alike.same < x.size()) {
+    alike.same += CommonPrefix(x.subspan(alike.same), y.subspan(alike.same));
+  }
+  return alike.same >= x.size();
 }
 
 std::optional<Expr> ContextAccess::FindMemo(ExprContext* context, uint8_t operation, const Expr& a,
@@ -265,7 +369,7 @@ int64_t ContextAccess::MemoryBytes(const ExprContext& context) {
   const ExprContext::Impl& impl = *context.impl_;
   std::lock_guard<std::mutex> lock(impl.mutex);
   return static_cast<int64_t>(impl.operations.memory_bytes() + impl.memo.memory_bytes() +
-                              impl.symbol_nodes.size() * sizeof(ExprNode));
+                              impl.symbol_nodes.size() * sizeof(SymbolNode));
 }
 
 double ContextAccess::FloatValue(const Expr& e) { return absl::bit_cast<double>(e.value_); }
@@ -294,7 +398,7 @@ std::optional<double> Expr::AsFloat() const {
 }
 
 absl::string_view Expr::symbol_name() const {
-  return node_ == nullptr || node_->name == nullptr ? absl::string_view() : *node_->name;
+  return is_symbol() ? static_cast<const SymbolNode*>(node_)->name : absl::string_view();
 }
 
 SymbolKind Expr::symbol_kind() const {

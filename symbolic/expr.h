@@ -126,24 +126,28 @@ class Expr {
   int64_t value_;
 };
 
-// One cache line, followed by the operands. Only symbolic/ itself looks inside: expr_node.h.
+// One cache line. The operands follow it, or lie in an array that several nodes share: the terms of
+// a growing sum, what is left of a product. Only symbolic/ itself looks inside: expr_node.h.
 struct ExprNode {
   ExprKind kind = ExprKind::kConst;
   ExprType type = ExprType::kInt;
   SymbolKind symbol_kind = SymbolKind::kBacked;
+  bool plain : 1 = false;     // of a sum or product: its operands are symbols
+  bool growable : 1 = false;  // of a sum or product: its array may have room for another operand
   uint16_t degree = 1;        // of a product: the number of factors, saturating
   uint16_t symbol_index = 0;  // of a symbol: its ordinal in its context, if below 65535; else 65535
   uint32_t operand_count = 0;
-  uint32_t name_order = 0;  // of a symbol "x12": orders like the name; 0 for other names
-  uint64_t hash = 0;        // structural: the same in every context and process
+  union {
+    uint32_t name_order = 0;  // of a symbol "x12": orders like the name; 0 for other names
+    uint32_t array_offset;    // of an operation: operands of its array before its own
+  };
+  uint64_t hash = 0;  // structural: the same in every context and process
   ExprContext* context = nullptr;
   const ExprNode* monomial = nullptr;  // of a kMul with a coefficient: the product without it
-  const std::string* name = nullptr;   // of a symbol
-  Range range;                         // holds for all values of the symbols
+  const Expr* operands = nullptr;
+  Range range;  // holds for all values of the symbols
 
-  absl::Span<const Expr> operand_span() const {
-    return {reinterpret_cast<const Expr*>(this + 1), operand_count};
-  }
+  absl::Span<const Expr> operand_span() const { return {operands, operand_count}; }
 };
 
 inline ExprKind Expr::kind() const { return node_ == nullptr ? ExprKind::kConst : node_->kind; }

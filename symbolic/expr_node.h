@@ -12,6 +12,8 @@
 // Sums of more than kLargestFlatSum operands, others of more than kLargestFlattened, are opaque:
 // nested, not merged.
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "symbolic/expr.h"
@@ -27,9 +29,17 @@ struct ContextAccess {
   // The node (kind, operands) as it stands. `context` nullptr: operands are constants that no rule
   // folded, which is undefined: Overflow.
   static Expr Intern(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands);
-  // A kAdd whose operands are those of `sum` and `added`, in order: costs a copy and no more.
-  static Expr InternLongerSum(ExprContext* context, const ExprNode* sum, const Expr& added,
-                              absl::Span<const Expr> operands);
+  // The sum or product `shorter` with `added` put at `place` among its operands. At their end, and
+  // of one chain, that costs the same however many there are.
+  static Expr InternLonger(const ExprNode* shorter, const Expr& added, size_t place);
+  // The sum or product `longer` without the operands of `part`, with which it begins: two or more
+  // are left. Costs no copy.
+  static Expr InternRest(const ExprNode* longer, const Expr& part);
+  // The sum or product `longer` without its operand at `place`; two or more are left.
+  static Expr InternWithout(const ExprNode* longer, size_t place);
+  // Whether the operands of `longer` begin with those of `shorter`, or with `shorter` itself where
+  // that is not of the kind of `longer`. Of two that grow, asked step by step, in constant time.
+  static bool BeginsWith(const ExprNode* longer, const Expr& shorter);
   // The context of the first operand that has one, nullptr if all are constants.
   static ExprContext* ContextOf(absl::Span<const Expr> operands);
   static std::optional<Expr> FindMemo(ExprContext* context, uint8_t operation, const Expr& a,
@@ -41,6 +51,11 @@ struct ContextAccess {
   static Expr ToExpr(const ExprNode* node) { return Expr(node); }
   static double FloatValue(const Expr& e);  // of a kFloatConst
   static int64_t RawValue(const Expr& e) { return e.value_; }
+};
+
+// A symbol's node and its name.
+struct SymbolNode : ExprNode {
+  std::string name;
 };
 
 uint64_t StructuralHash(const Expr& e);

@@ -29,9 +29,29 @@ std::vector<Power> FactorsOf(const Expr& monomial) {
   return powers;
 }
 
+// Of a product of symbols, by one of them or by a product with which it begins. The outer nullopt:
+// not that case.
+static std::optional<std::optional<Expr>> DividePlain(const Expr& a, const Expr& b) {
+  if (a.kind() != ExprKind::kMul || !a.node()->plain || b.is_const()) return std::nullopt;
+  const absl::Span<const Expr> x = a.operands();
+  if (b.is_symbol()) {
+    const auto at = std::lower_bound(x.begin(), x.end(), b, [](const Expr& e, const Expr& s) {
+      return e != s && Compare(e, s) < 0;
+    });
+    if (at == x.end() || *at != b) return std::optional<Expr>();
+    if (x.size() == 2) return x[at == x.begin() ? 1 : 0];
+    return ContextAccess::InternWithout(a.node(), static_cast<size_t>(at - x.begin()));
+  }
+  if (b.kind() != ExprKind::kMul || !ContextAccess::BeginsWith(a.node(), b)) return std::nullopt;
+  const size_t left = x.size() - b.operands().size();
+  if (left == 1) return x.back();
+  return ContextAccess::InternRest(a.node(), b);
+}
+
 // Both lists are in Compare order: one pass.
 std::optional<Expr> DivideMonomial(ExprContext* context, const Expr& a, const Expr& b) {
   if (a == b) return 1;
+  if (const auto plain = DividePlain(a, b)) return *plain;
   std::vector<Power> powers = FactorsOf(a);
   size_t at = 0;
   for (const Power& d : FactorsOf(b)) {

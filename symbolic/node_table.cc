@@ -12,7 +12,7 @@ constexpr size_t kLargestBlockBytes = size_t{1} << 20;
 constexpr size_t kFirstMemo = 256;
 constexpr size_t kLargestMemo = size_t{1} << 12;
 
-static_assert(sizeof(void*) == 8 && alignof(ExprNode) >= alignof(Expr));
+static_assert(sizeof(void*) == 8 && alignof(ExprNode) >= alignof(Expr) && sizeof(ExprNode) == 64);
 
 }  // namespace
 
@@ -27,26 +27,78 @@ const ExprNode* NodeTable::Find(ExprKind kind, absl::Span<const Expr> operands,
   return nullptr;
 }
 
-ExprNode* NodeTable::Allocate(ExprKind kind, absl::Span<const Expr> operands, uint64_t hash) {
-  const size_t bytes = sizeof(ExprNode) + operands.size() * sizeof(Expr);
-  if (blocks_.empty() || blocks_.back().capacity - blocks_.back().used < bytes) {
-    const size_t usual = std::min(std::max(block_bytes_ / 4, kFirstBlockBytes), kLargestBlockBytes);
+std::byte* NodeTable::Take(std::vector<Block>& blocks, size_t& total, size_t bytes) {
+  if (blocks.empty() || blocks.back().capacity - blocks.back().used < bytes) {
+    const size_t usual = std::min(std::max(total / 4, kFirstBlockBytes), kLargestBlockBytes);
     Block block;
     block.capacity = std::max(usual, bytes);
     block.bytes.reset(new std::byte[block.capacity]);
-    block_bytes_ += block.capacity;
-    blocks_.push_back(std::move(block));
+    total += block.capacity;
+    blocks.push_back(std::move(block));
   }
-  Block& block = blocks_.back();
+  Block& block = blocks.back();
   std::byte* at = block.bytes.get() + block.used;
   block.used += bytes;
+  return at;
+}
+
+ExprNode* NodeTable::Allocate(ExprKind kind, absl::Span<const Expr> operands, uint64_t hash) {
+  std::byte* at = Take(blocks_, block_bytes_, sizeof(ExprNode) + operands.size() * sizeof(Expr));
   ExprNode* node = new (at) ExprNode();
-  std::uninitialized_copy(operands.begin(), operands.end(),
-                          reinterpret_cast<Expr*>(at + sizeof(ExprNode)));
+  Expr* own = reinterpret_cast<Expr*>(at + sizeof(ExprNode));
+  std::uninitialized_copy(operands.begin(), operands.end(), own);
   node->kind = kind;
+  node->operands = own;
   node->operand_count = static_cast<uint32_t>(operands.size());
   node->hash = hash;
   return node;
+}
+
+ExprNode* NodeTable::AllocateView(absl::Span<const Expr> operands, uint64_t hash,
+                                  const ExprNode* sharing) {
+  ExprNode* node = new (Take(blocks_, block_bytes_, sizeof(ExprNode))) ExprNode();
+  node->kind = sharing->kind;
+  node->growable = sharing->growable;
+  node->operands = operands.data();
+  node->operand_count = static_cast<uint32_t>(operands.size());
+  node->array_offset =
+      sharing->array_offset + static_cast<uint32_t>(operands.data() - sharing->operands);
+  node->hash = hash;
+  return node;
+}
+
+NodeTable::ArrayHeader& NodeTable::HeaderOf(const ExprNode* node) {
+  const Expr* begin = node->operands - node->array_offset;
+  return *(reinterpret_cast<ArrayHeader*>(const_cast<Expr*>(begin)) - 1);
+}
+
+std::optional<absl::Span<const Expr>> NodeTable::Grow(const ExprNode* node, const Expr& added) {
+  if (!node->growable) return std::nullopt;
+  ArrayHeader& header = HeaderOf(node);
+  const size_t end = node->array_offset + node->operand_count;
+  Expr* at = const_cast<Expr*>(node->operands) + node->operand_count;
+  if (end == header.size) {
+    if (header.size == header.capacity) return std::nullopt;
+    new (at) Expr(added);
+    ++header.size;
+  } else if (*at != added) {
+    return std::nullopt;
+  }
+  return absl::MakeConstSpan(node->operands, node->operand_count + 1);
+}
+
+ExprNode* NodeTable::AllocateGrowable(ExprKind kind, absl::Span<const Expr> operands,
+                                      uint64_t hash) {
+  const size_t capacity = operands.size() + operands.size() / 2;
+  std::byte* bytes = Take(arrays_, array_bytes_, sizeof(ArrayHeader) + capacity * sizeof(Expr));
+  new (bytes) ArrayHeader{operands.size(), capacity};
+  Expr* array = reinterpret_cast<Expr*>(bytes + sizeof(ArrayHeader));
+  std::uninitialized_copy(operands.begin(), operands.end(), array);
+  ExprNode like;
+  like.kind = kind;
+  like.growable = true;
+  like.operands = array;
+  return AllocateView({array, operands.size()}, hash, &like);
 }
 
 void NodeTable::Insert(const ExprNode* node) {
@@ -59,20 +111,22 @@ void NodeTable::Insert(const ExprNode* node) {
 void NodeTable::Publish(const ExprNode* node) {
   ++size_;
   if (size_ * 2 > slots_.size()) {
-    Grow();  // inserts this one too
+    EnlargeSlots();  // inserts this one too
   } else {
     Insert(node);
   }
 }
 
 // Nodes are read in the order in which they lie, so that only the table is visited at random.
-void NodeTable::Grow() {
+void NodeTable::EnlargeSlots() {
   slots_.assign(slots_.size() * (slots_.size() < (size_t{1} << 16) ? 4 : 2), 0);
   for (const Block& block : blocks_) {
     for (size_t at = 0; at < block.used;) {
       const ExprNode* node = reinterpret_cast<const ExprNode*>(block.bytes.get() + at);
       Insert(node);
-      at += sizeof(ExprNode) + node->operand_count * sizeof(Expr);
+      at += sizeof(ExprNode);
+      const bool own = node->operands == reinterpret_cast<const Expr*>(block.bytes.get() + at);
+      if (own) at += node->operand_count * sizeof(Expr);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -24,10 +25,17 @@ class NodeTable {
   // A node with room for its operands, which are copied; the caller fills in the rest, `hash`
   // first of all, and then calls Publish.
   ExprNode* Allocate(ExprKind kind, absl::Span<const Expr> operands, uint64_t hash);
+  // A node whose operands are some of those that lie in the array of `sharing`.
+  ExprNode* AllocateView(absl::Span<const Expr> operands, uint64_t hash, const ExprNode* sharing);
+  // The operands of `node` with `added` after them, in the array where they lie; nullopt where that
+  // is full, of fixed size or goes on differently.
+  std::optional<absl::Span<const Expr>> Grow(const ExprNode* node, const Expr& added);
+  // A node of these operands whose array has room for more.
+  ExprNode* AllocateGrowable(ExprKind kind, absl::Span<const Expr> operands, uint64_t hash);
   void Publish(const ExprNode* node);
 
   size_t size() const { return size_; }
-  size_t memory_bytes() const { return block_bytes_ + slots_.size() * sizeof(Slot); }
+  size_t memory_bytes() const { return block_bytes_ + array_bytes_ + slots_.size() * sizeof(Slot); }
 
  private:
   // 16 bits of the hash above 48 of the address: most other nodes need not be visited.
@@ -39,16 +47,24 @@ class NodeTable {
     size_t used = 0, capacity = 0;
   };
 
+  // What stands before a growable array.
+  struct ArrayHeader {
+    size_t size = 0, capacity = 0;
+  };
+  static ArrayHeader& HeaderOf(const ExprNode* node);
+
   static const ExprNode* NodeOf(Slot slot) {
     return reinterpret_cast<const ExprNode*>(slot & ((uint64_t{1} << kTagShift) - 1));
   }
+  static std::byte* Take(std::vector<Block>& blocks, size_t& total, size_t bytes);
   void Insert(const ExprNode* node);
-  void Grow();
+  void EnlargeSlots();
 
-  std::vector<Slot> slots_;  // a power of two, at most half full
-  std::vector<Block> blocks_;
+  std::vector<Slot> slots_;    // a power of two, at most half full
+  std::vector<Block> blocks_;  // of nodes
+  std::vector<Block> arrays_;  // of operands
   size_t size_ = 0;
-  size_t block_bytes_ = 0;
+  size_t block_bytes_ = 0, array_bytes_ = 0;
 };
 
 // The last results of simplifying a pair; one may be forgotten for another, none is ever wrong.

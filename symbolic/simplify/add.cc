@@ -79,12 +79,18 @@ Expr SumOfMany(ExprContext* context, absl::Span<const Expr> terms) {
 // A long sum with a term more is that sum copied: chains of additions have many of these.
 constexpr size_t kShortestForInsertion = 8;
 
+// Costs the same however long the sum is.
+bool GoesAtEnd(absl::Span<const Expr> x, const Expr& term) {
+  return !x.back().is_const() && Compare(ToTerm(x.back()).monomial, ToTerm(term).monomial) < 0;
+}
+
 bool CanInsert(const Expr& sum, const Expr& term) {
   if (sum.kind() != ExprKind::kAdd || term.is_const() || term.kind() == ExprKind::kAdd)
     return false;
   if (sum.IsOverflow() || term.IsOverflow()) return false;
   const absl::Span<const Expr> x = sum.operands();
-  if (x.size() < kShortestForInsertion || !IsFlattened(sum)) return false;
+  if (x.size() < kShortestForInsertion) return false;
+  if (!IsFlattened(sum)) return GoesAtEnd(x, term);
   if (x.size() > kMostTermsToJoin) return true;
   const auto is_remainder = [](const Expr& e) {
     return !e.is_const() && ToTerm(e).monomial.kind() == ExprKind::kMod;
@@ -104,16 +110,17 @@ Expr InsertTerm(ExprContext* context, const Expr& sum, const Expr& added, int64_
   const bool same = at != x.end() && !at->is_const() && ToTerm(*at).monomial == term.monomial;
   const std::optional<int64_t> c = same ? CheckedAdd(*own, ToTerm(*at).coefficient) : own;
   if (!c) return Expr::Overflow();
-  absl::InlinedVector<Expr, 32> operands;
-  operands.reserve(x.size() + 1);
-  operands.insert(operands.end(), x.begin(), at);
-  if (*c != 0) operands.push_back(TimesConstant(context, term.monomial, *c));
-  operands.insert(operands.end(), same ? at + 1 : at, x.end());
-  if (operands.size() == 1) return operands[0];
+  const size_t place = static_cast<size_t>(at - x.begin());
   if (!same) {
-    const Expr& inserted = operands[static_cast<size_t>(at - x.begin())];
-    return ContextAccess::InternLongerSum(context, sum.node(), inserted, operands);
+    return ContextAccess::InternLonger(sum.node(), TimesConstant(context, term.monomial, *c),
+                                       place);
   }
+  if (*c == 0 && x.size() > 2) return ContextAccess::InternWithout(sum.node(), place);
+  absl::InlinedVector<Expr, 32> operands;
+  operands.reserve(x.size());
+  operands.insert(operands.end(), x.begin(), at);
+  operands.push_back(TimesConstant(context, term.monomial, *c));
+  operands.insert(operands.end(), at + 1, x.end());
   return ContextAccess::Intern(context, ExprKind::kAdd, operands);
 }
 
@@ -162,6 +169,13 @@ Expr SimplifySum(ExprContext* context, absl::Span<const Expr> terms) {
 Expr SimplifyDifference(ExprContext* context, const Expr& a, const Expr& b) {
   const bool plain =
       a.type() == ExprType::kInt && b.type() == ExprType::kInt && !IsInfinite(a) && !IsInfinite(b);
+  if (plain && a.kind() == ExprKind::kAdd && a.node()->plain && !b.is_const() &&
+      ContextAccess::BeginsWith(a.node(), b)) {
+    const size_t taken = b.kind() == ExprKind::kAdd ? b.operands().size() : 1;
+    const absl::Span<const Expr> rest = a.operands().subspan(taken);
+    if (rest.empty()) return 0;
+    return rest.size() == 1 ? rest[0] : ContextAccess::InternRest(a.node(), b);
+  }
   if (plain && CanInsert(a, b)) return InsertTerm(context, a, b, -1);
   if (plain && !IsOpaqueSum(a) && !IsOpaqueSum(b)) return FromPolynomial(context, Difference(a, b));
   if (plain) return FromPolynomial(context, AddScaled(AsAddend(a), AsAddend(b), -1));

@@ -191,7 +191,7 @@ constexpr Rule kRules[] = {
 // rows above have nothing to say but bounds.
 constexpr size_t kShortestRun = 8;
 
-bool IsPlainRun(absl::Span<const Expr> run) {
+bool IsPositiveRun(absl::Span<const Expr> run) {
   if (run.size() < kShortestRun || run[0].node()->monomial != nullptr) return false;
   return std::all_of(run.begin(), run.end(), [](const Expr& e) {
     const ExprNode* node = e.node();
@@ -205,13 +205,13 @@ std::optional<Expr> CompareRun(ExprContext* context, ExprKind kind, const Expr& 
   const Expr& longer = b.operands().size() < a.operands().size() && IsEquality(kind) ? a : b;
   const Expr& shorter = &longer == &a ? b : a;
   if (longer.kind() != ExprKind::kAdd || shorter.is_const()) return std::nullopt;
-  const absl::Span<const Expr> x =
-      shorter.kind() == ExprKind::kAdd ? shorter.operands() : absl::MakeConstSpan(&shorter, 1);
+  const size_t taken = shorter.kind() == ExprKind::kAdd ? shorter.operands().size() : 1;
   const absl::Span<const Expr> y = longer.operands();
-  if (y.size() < x.size() + kShortestRun || CommonPrefix(x, y) != x.size()) return std::nullopt;
-  const absl::Span<const Expr> run = y.subspan(x.size());
-  if (!IsPlainRun(run)) return std::nullopt;
-  const Expr rest = ContextAccess::Intern(context, ExprKind::kAdd, run);
+  if (y.size() < taken + kShortestRun || !ContextAccess::BeginsWith(longer.node(), shorter)) {
+    return std::nullopt;
+  }
+  if (!longer.node()->plain && !IsPositiveRun(y.subspan(taken))) return std::nullopt;
+  const Expr rest = ContextAccess::InternRest(longer.node(), shorter);
   const Range r = IntrinsicRange(rest);
   if (IsEquality(kind)) {
     if (!r.Contains(0)) return Expr::Bool(kind == ExprKind::kNe);

@@ -257,10 +257,14 @@ std::optional<Expr> InsertSymbol(ExprContext* context, const Expr& product, cons
   const auto at = std::lower_bound(x.begin(), x.end(), symbol, [&](const Expr& e, const Expr& s) {
     return Compare(base(e), s) < 0;
   });
+  const bool is_new = at == x.end() || base(*at) != symbol;
+  if (is_new && !scaled) {
+    return ContextAccess::InternLonger(product.node(), symbol, static_cast<size_t>(at - x.begin()));
+  }
   absl::InlinedVector<Expr, 16> factors;
   factors.reserve(x.size() + 1);
   factors.insert(factors.end(), x.begin(), at);
-  if (at == x.end() || base(*at) != symbol) {
+  if (is_new) {
     factors.push_back(symbol);
     factors.insert(factors.end(), at, x.end());
   } else {

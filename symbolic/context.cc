@@ -247,6 +247,13 @@ uint16_t Saturated(int64_t degree) {
 
 int64_t DegreeOfOperand(const Expr& e) { return e.node() == nullptr ? 0 : e.node()->degree; }
 
+// Of some operands of `whole`.
+uint16_t DegreeWithin(const ExprNode& whole, absl::Span<const Expr> operands) {
+  if (whole.kind == ExprKind::kAdd) return 1;
+  return whole.plain ? Saturated(static_cast<int64_t>(operands.size()))
+                     : DegreeOf(whole.kind, operands);
+}
+
 }  // namespace
 
 Expr ContextAccess::InternLonger(const ExprNode* shorter, const Expr& added, size_t place) {
@@ -300,10 +307,7 @@ Expr ContextAccess::InternRest(const ExprNode* longer, const Expr& part) {
   }
   ExprNode* node = impl.operations.AllocateView(operands, hash, longer);
   node->plain = longer->plain;
-  node->degree =
-      longer->plain
-          ? longer->kind == ExprKind::kAdd ? 1 : Saturated(static_cast<int64_t>(operands.size()))
-          : DegreeOf(longer->kind, operands);
+  node->degree = DegreeWithin(*longer, operands);
   node->context = context;
   if (!node->plain) node->range = RangeOfNode(longer->kind, operands);
   impl.operations.Publish(node);
@@ -326,7 +330,7 @@ Expr ContextAccess::InternWithout(const ExprNode* longer, size_t place) {
   }
   ExprNode* node = impl.operations.Allocate(longer->kind, operands, hash);
   node->plain = longer->plain;
-  node->degree = DegreeOf(longer->kind, operands);
+  node->degree = DegreeWithin(*longer, operands);
   node->context = context;
   if (!node->plain) node->range = RangeOfNode(longer->kind, operands);
   impl.operations.Publish(node);

@@ -20,28 +20,6 @@ bool IsInfiniteUpper(int64_t v) { return v == Range::kMax; }
 constexpr int kDepthOfSmall = 3;
 constexpr size_t kMostOperandsOfSmall = 4;
 
-// Exact until the end.
-class SumOfRanges {
- public:
-  // False: no bound is left, whatever else is added.
-  bool Add(const Range& r) {
-    below_ = below_ && r.lower != Range::kMin;
-    above_ = above_ && r.upper != Range::kMax;
-    if (below_) lower_ += r.lower;
-    if (above_) upper_ += r.upper;
-    return below_ || above_;
-  }
-  Range Get() const {
-    const __int128 least = Range::kMin, most = Range::kMax;
-    return {below_ ? static_cast<int64_t>(std::clamp(lower_, least, most)) : Range::kMin,
-            above_ ? static_cast<int64_t>(std::clamp(upper_, least, most)) : Range::kMax};
-  }
-
- private:
-  __int128 lower_ = 0, upper_ = 0;
-  bool below_ = true, above_ = true;  // bounded
-};
-
 }  // namespace
 
 Expr LinearPart(ExprContext* context, const Polynomial& p) {
@@ -88,7 +66,12 @@ Range Knowledge::StoredBoundOfSum(const Polynomial& p) const {
 
 Range Knowledge::StoredBound(const Expr& e) const {
   if (e.kind() == ExprKind::kAdd) {
-    return has_sum_bounds_ ? StoredBoundOfSum(ToPolynomial(e)) : Range{};
+    if (!has_sum_bounds_) return {};
+    if (e.node()->plain) {
+      const auto it = bounds_.find(e);
+      return it == bounds_.end() ? Range{} : it->second;
+    }
+    return StoredBoundOfSum(ToPolynomial(e));
   }
   const bool scaled = e.kind() == ExprKind::kMul && e.operands()[0].is_const();
   const auto it = bounds_.find(scaled ? ContextAccess::ToExpr(e.node()->monomial) : e);
@@ -105,7 +88,8 @@ Range Knowledge::RangeFromOperands(const Expr& e, RangeOfOperand range_of) const
   if (e.kind() == ExprKind::kAdd) {
     SumOfRanges sum;
     for (const Expr& o : e.operands()) {
-      if (!sum.Add(range_of(o))) break;
+      sum.Add(range_of(o));
+      if (sum.IsUnbounded()) break;
     }
     r = sum.Get();
   } else {
@@ -118,8 +102,9 @@ Range Knowledge::RangeFromOperands(const Expr& e, RangeOfOperand range_of) const
 }
 
 // What guards are made of, for which tables cost more than they save; nothing of deeper ones.
-std::optional<Range> Knowledge::RangeOfSmall(const Expr& e, int depth) const {
+std::optional<Range> Knowledge::RangeOfSmall(const Expr& e, int depth) {
   if (e.operands().empty()) return e.is_symbol() ? BoundOfSymbol(e) : IntrinsicRange(e);
+  if (e.node()->plain && e.operands().size() > kMostOperandsOfSmall) return RangeOfPlain(e);
   if (depth == 0 || e.operands().size() > kMostOperandsOfSmall) return std::nullopt;
   absl::InlinedVector<Range, kMostOperandsOfSmall> ranges;
   for (const Expr& o : e.operands()) {
@@ -129,6 +114,18 @@ std::optional<Range> Knowledge::RangeOfSmall(const Expr& e, int depth) const {
   }
   size_t i = 0;
   return RangeFromOperands(e, [&](const Expr&) { return ranges[i++]; });
+}
+
+// Of a sum or product of symbols.
+Range Knowledge::RangeOfPlain(const Expr& e) {
+  const bool shares = PartialRanges::IsFor(e);
+  const Range* known = shares ? nullptr : range_memo_.Find(e, version_);
+  if (known != nullptr) return *known;
+  const Range r =
+      Intersect(partial_ranges_.Of(e, version_, [&](const Expr& s) { return BoundOfSymbol(s); }),
+                StoredBound(e));
+  if (!shares) range_memo_.Store(e, version_, r.empty() ? Range{} : r);
+  return r.empty() ? Range{} : r;
 }
 
 Range Knowledge::RangeOf(const Expr& root) {
@@ -150,6 +147,7 @@ Range Knowledge::RangeOf(const Expr& root) {
 
 void Knowledge::KeepBoundOfSymbol(const Expr& symbol, const Range& range) {
   const uint16_t index = symbol.node()->symbol_index;
+  has_constant_symbols_ |= range.lower == range.upper;
   if (index == kNoSymbolIndex) return;
   if (index >= symbol_bounds_.size()) symbol_bounds_.resize(index + 1u);
   symbol_bounds_[index] = range.empty() ? Range{} : range;

@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "symbolic/expr.h"
+#include "symbolic/partial_ranges.h"
 #include "symbolic/range.h"
 #include "symbolic/simplify/polynomial.h"
 
@@ -80,6 +81,11 @@ class Knowledge {
   bool IsNeverZeroByRemainder(const Polynomial& p, int64_t modulus = 0);
   std::optional<bool> Decide(const Expr& condition, int most_proofs = kProofsOfOneQuestion);
   std::optional<bool> ByBounds(const Expr& condition);  // without a search
+  // `e` is a sum or product of symbols that are nothing but themselves, and nothing was learnt of
+  // it: it has more than one value.
+  bool Varies(const Expr& e) const {
+    return e.node()->plain && SymbolsStand() && StoredBound(e) == Range{};
+  }
   // It or its opposite was learnt as it stands.
   std::optional<bool> AsLearnt(const Expr& condition) const {
     const auto it = truths_.find(condition);
@@ -115,7 +121,10 @@ class Knowledge {
   bool NarrowDividend(const Expr& x, int64_t d, const Range& range);
   template <typename RangeOfOperand>
   Range RangeFromOperands(const Expr& e, RangeOfOperand range_of) const;
-  std::optional<Range> RangeOfSmall(const Expr& e, int depth) const;
+  std::optional<Range> RangeOfSmall(const Expr& e, int depth);
+  Range RangeOfPlain(const Expr& e);
+  // No symbol is anything but itself.
+  bool SymbolsStand() const { return replacements_.empty() && !has_constant_symbols_; }
   void KeepBoundOfSymbol(const Expr& symbol, const Range& range);
   Range StoredBound(const Expr& e) const;
   Range StoredBoundOfSum(const Polynomial& p) const;
@@ -127,6 +136,7 @@ class Knowledge {
   absl::flat_hash_map<Expr, Expr> replacements_;
   absl::flat_hash_map<Expr, Range> bounds_;  // of symbols, monomials and sums without constant
   std::vector<Range> symbol_bounds_;         // those of symbols again, by their index
+  bool has_constant_symbols_ = false;        // whose bounds are one value
   bool has_sum_bounds_ = false;
   bool knows_remainders_ = false;                // bounds of some x % d
   absl::flat_hash_map<Expr, Residue> residues_;  // of monomials and sums without constant
@@ -150,6 +160,7 @@ class Knowledge {
 
   int64_t version_ = 0;
   VersionedMemo<Range> range_memo_;
+  PartialRanges partial_ranges_;
   VersionedMemo<int64_t> divisor_memo_;
   VersionedMemo<Expr> simplify_memo_;
   VersionedMemo<bool> undecided_memo_;

@@ -186,11 +186,11 @@ Range FoldMinMax(ExprKind kind, absl::Span<const Range> operands) {
   return r;
 }
 
-// Sizes, which are not negative, and whose products fit from below.
+// Sizes, which are not negative.
 std::optional<Range> TimesOfSizes(const Range& a, const Range& b) {
   if (a.lower < 0 || b.lower < 0 || a.upper <= 0 || b.upper <= 0) return std::nullopt;
   Range r;
-  if (__builtin_mul_overflow(a.lower, b.lower, &r.lower)) return std::nullopt;
+  if (__builtin_mul_overflow(a.lower, b.lower, &r.lower)) return Range{Range::kMax, Range::kMax};
   if (a.upper == Range::kMax || b.upper == Range::kMax ||
       __builtin_mul_overflow(a.upper, b.upper, &r.upper)) {
     r.upper = Range::kMax;

@@ -40,6 +40,7 @@ absl::Span<const FactRule> RulesOf(const Expr& e) {
 
 // One term of a sum at a time.
 Expr RefineSum(Knowledge& k, const Expr& e) {
+  if (e.node()->plain) return e;
   for (const Expr& operand : e.operands()) {
     if (operand.operands().empty()) continue;
     const std::optional<Expr> refined =
@@ -77,7 +78,7 @@ class Results {
 };
 
 Expr Refine(Knowledge& k, const Expr& e) {
-  if (e.type() == ExprType::kFloat) return e;
+  if (e.type() == ExprType::kFloat || (e.node() != nullptr && k.Varies(e))) return e;
   const FactRuleInput in = {k, k.context(), e, e.operands()};
   if (const auto value = ApplyFactRules(ValueRules(), in)) return *value;
   if (e.kind() == ExprKind::kAdd) return RefineSum(k, e);
@@ -108,22 +109,25 @@ Expr Knowledge::Simplify(const Expr& original) {
     const std::optional<int64_t> value = OnlyValue(BoundOfSymbol(e));
     return value ? Expr(*value) : e;
   };
+  const auto stands = [this](const Expr& e) { return e.node()->plain && SymbolsStand(); };
   const auto pass = [&](const Expr& root) -> Expr {
     Results done;
     const auto is_done = [&](const Expr& e) {
       return e.operands().empty() || done.Find(e) != nullptr;
     };
-    VisitOperandsFirst(root, is_done, [&](const Expr& e) {
+    const auto visit = [&](const Expr& e) {
       if (const Expr* known = simplify_memo_.Find(e, version_)) {
         done.Keep(e, *known);
         return;
       }
-      absl::InlinedVector<Expr, 8> operands;
-      for (const Expr& o : e.operands()) {
-        operands.push_back(o.operands().empty() ? leaf(o) : *done.Find(o));
+      Expr result = e;
+      if (!stands(e)) {
+        absl::InlinedVector<Expr, 8> operands;
+        for (const Expr& o : e.operands()) {
+          operands.push_back(o.operands().empty() ? leaf(o) : *done.Find(o));
+        }
+        if (absl::MakeSpan(operands) != e.operands()) result = context_->Make(e.kind(), operands);
       }
-      Expr result =
-          absl::MakeSpan(operands) == e.operands() ? e : context_->Make(e.kind(), operands);
       for (int i = 0; i < kRefinements && !result.operands().empty(); ++i) {
         const Expr refined = Refine(*this, result);
         if (refined == result) break;
@@ -132,7 +136,8 @@ Expr Knowledge::Simplify(const Expr& original) {
       if (result.IsOverflow()) result = e;  // undefined for all values: nothing to gain
       done.Keep(e, result);
       if (result == e) simplify_memo_.Store(e, version_, e);
-    });
+    };
+    VisitOperandsFirst(root, is_done, visit, stands);
     return root.operands().empty() ? leaf(root) : *done.Find(root);
   };
   Expr e = original;

@@ -160,7 +160,13 @@ void BM_ProductDividedByItsParts(benchmark::State& state) {
     if (known != 2 * state.range(0)) state.SkipWithError("not all are known");
   }
 }
-BENCHMARK(BM_ProductDividedByItsParts)->Arg(15)->Arg(30)->Arg(60)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_ProductDividedByItsParts)
+    ->Arg(15)
+    ->Arg(30)
+    ->Arg(60)
+    ->Arg(120)
+    ->Arg(240)
+    ->Unit(benchmark::kMillisecond);
 
 // The output size, the offset of every piece, each inside the output.
 void BM_Concatenation(benchmark::State& state) {
@@ -178,7 +184,13 @@ void BM_Concatenation(benchmark::State& state) {
     if (offset != total || known != state.range(0)) state.SkipWithError("not all are known");
   }
 }
-BENCHMARK(BM_Concatenation)->Arg(95)->Arg(190)->Arg(380)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Concatenation)
+    ->Arg(95)
+    ->Arg(190)
+    ->Arg(380)
+    ->Arg(760)
+    ->Arg(1520)
+    ->Unit(benchmark::kMillisecond);
 
 // One call's guards: contiguous tensors of four dimensions, the first of them dynamic.
 void BM_Predicate(benchmark::State& state) {

@@ -9,9 +9,9 @@
 namespace lathe::symbolic {
 
 // `is_done(e)`: e needs no visit (leaves included, where the caller wants none); `visit(e)` must
-// make is_done(e) true.
-template <typename IsDone, typename Visit>
-void VisitOperandsFirst(const Expr& root, IsDone is_done, Visit visit) {
+// make is_done(e) true. `is_alone(e)`: no operand of e needs a visit.
+template <typename IsDone, typename Visit, typename IsAlone>
+void VisitOperandsFirst(const Expr& root, IsDone is_done, Visit visit, IsAlone is_alone) {
   if (is_done(root)) return;
   struct Item {
     Expr e;
@@ -29,6 +29,11 @@ void VisitOperandsFirst(const Expr& root, IsDone is_done, Visit visit) {
       work.pop_back();
       continue;
     }
+    if (is_alone(e)) {
+      work.pop_back();
+      visit(e);
+      continue;
+    }
     work.back().ready = true;
     const size_t before = work.size();
     for (const Expr& operand : e.operands()) {
@@ -39,6 +44,11 @@ void VisitOperandsFirst(const Expr& root, IsDone is_done, Visit visit) {
       visit(e);
     }
   }
+}
+
+template <typename IsDone, typename Visit>
+void VisitOperandsFirst(const Expr& root, IsDone is_done, Visit visit) {
+  VisitOperandsFirst(root, is_done, visit, [](const Expr&) { return false; });
 }
 
 }  // namespace lathe::symbolic

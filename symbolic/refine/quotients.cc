@@ -39,6 +39,18 @@ constexpr FactRule kByNumberRules[] = {
 
 // ---- by anything else
 
+std::optional<Expr> OfFactors(const FactRuleInput& in) {
+  const Polynomial x = ToPolynomial(in.x[0]), y = ToPolynomial(in.x[1]);
+  if (x.terms.size() != 1 || x.constant != 0 || y.terms.size() != 1 || y.constant != 0) {
+    return std::nullopt;
+  }
+  const int64_t c = x.terms[0].coefficient, d = y.terms[0].coefficient;
+  if (d == -1 || c % d != 0) return std::nullopt;
+  const std::optional<Expr> q =
+      DivideMonomial(in.context, x.terms[0].monomial, y.terms[0].monomial);
+  return q && in.k.IsNonZero(in.x[1]) ? std::optional<Expr>(*q * (c / d)) : std::nullopt;
+}
+
 // The factors common to both that are known not to be 0.
 Expr CommonFactor(const FactRuleInput& in, const Polynomial& x, const Polynomial& y) {
   std::vector<Power> common = CommonPowers(PowersCommonToTerms(x), PowersCommonToTerms(y));
@@ -89,6 +101,7 @@ std::optional<Expr> Smaller(const FactRuleInput& in) {
 }
 
 constexpr FactRule kRules[] = {
+    {"floor_div.of_factors", "(c*d*y*z)//(d*y) = c*z", "y != 0 known, one product each", OfFactors},
     {"floor_div.common_factor_leaves", "(z*x)//(z*y) = x//y", "z != 0 known", CommonFactorLeaves},
     {"floor_div.whole_terms", "(y*z + r)//y = z + r//y", "y != 0 known, one product", WholeTerms},
     {"floor_div.whole_sum", "(y*z)//y = z", "y != 0 known, a sum", WholeSum},

@@ -21,10 +21,10 @@ constexpr FactRule kValueRules[] = {
 
 bool HasQuotientAsFactor(const Expr& monomial) {
   if (monomial.kind() == ExprKind::kFloorDiv) return true;
+  if (monomial.kind() != ExprKind::kMul || monomial.node()->plain) return false;
   const absl::Span<const Expr> x = monomial.operands();
-  return monomial.kind() == ExprKind::kMul && std::any_of(x.begin(), x.end(), [](const Expr& f) {
-           return f.kind() == ExprKind::kFloorDiv;
-         });
+  return std::any_of(x.begin(), x.end(),
+                     [](const Expr& f) { return f.kind() == ExprKind::kFloorDiv; });
 }
 
 // Calls `replace(x, y, others)` for each factor x//y of the term until that gives something.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/convolve/host_convolution.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/families.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/view/compose.h"
@@ -265,17 +266,6 @@ DecomposeFunction DecomposeTransposed(int spatial) {
   };
 }
 
-OpRow Composite(std::string schema, std::string doc, DecomposeFunction decompose,
-                std::vector<std::string> samples) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.decompose = std::move(decompose);
-  row.composite = true;
-  row.samples = std::move(samples);
-  return row;
-}
-
 std::string SampleSizes(int spatial) {
   return spatial == 1   ? "(f32[2, 4, 7], f32[6, 2, 3]"
          : spatial == 2 ? "(f32[2, 4, 7, 6], f32[6, 2, 3, 3]"
@@ -289,24 +279,24 @@ std::vector<OpRow> CompositeRows() {
     const std::string first = "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[";
     const std::string doc = absl::StrCat("Convolution over ", n, " spatial dimensions.");
     const std::string sizes = SampleSizes(n);
-    rows.push_back(Composite(
+    rows.push_back(CompositeRow(
         absl::StrCat("aten::", name, first, n, "] stride=1, SymInt[", n, "] padding=0, SymInt[", n,
                      "] dilation=1, SymInt groups=1) -> Tensor"),
         doc, DecomposeConv(n), {absl::StrCat("aten.", name, sizes, ", groups=2)")}));
-    rows.push_back(Composite(
+    rows.push_back(CompositeRow(
         absl::StrCat("aten::", name, ".padding", first, n,
                      "] stride=1, str padding=\"valid\", SymInt[", n,
                      "] dilation=1, SymInt groups=1) -> Tensor"),
         doc, DecomposeConvPadding(n),
         {absl::StrCat("aten.", name, ".padding", sizes, ", padding=\"same\", groups=2)")}));
-    rows.push_back(Composite(
+    rows.push_back(CompositeRow(
         absl::StrCat("aten::conv_transpose", n, n == 1 ? "d" : "d.input", first, n,
                      "] stride=1, SymInt[", n, "] padding=0, SymInt[", n,
                      "] output_padding=0, SymInt groups=1, SymInt[", n, "] dilation=1) -> Tensor"),
         absl::StrCat("The transpose of a convolution over ", n, " spatial dimensions."),
         DecomposeTransposed(n), {}));
   }
-  rows.push_back(Composite(
+  rows.push_back(CompositeRow(
       "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] "
       "padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "
       "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/linalg/matrix_types.h"
 #include "ir/ops/result_rules.h"
 #include "ir/ops/view/compose.h"
@@ -277,62 +278,53 @@ Decomposed DecomposePinv(Builder& b, const OpArgs& args) {
   return OneArgument(b.Call("aten.matmul", {scaled, Adjoint(b, left)}));
 }
 
-OpRow Composed(std::string schema, std::string doc, DecomposeFunction decompose,
-               std::vector<std::string> samples) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.decompose = std::move(decompose);
-  row.samples = std::move(samples);
-  return row;
-}
-
 }  // namespace
 
 std::vector<OpRow> ComposedRows() {
   std::vector<OpRow> rows = {
-      Composed("aten::cholesky(Tensor self, bool upper=False) -> Tensor",
-               "The triangular factor of positive-definite matrices; others are refused.",
-               DecomposeCholesky, {"aten.cholesky(f64[1, 1])"}),
-      Composed("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
-               "The solution of A X = self from the Cholesky factor of A.", DecomposeCholeskySolve,
-               {"aten.cholesky_solve(f64[1, 2], f64[1, 1])"}),
-      Composed("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
-               "The inverse of A from its Cholesky factor.", DecomposeCholeskyInverse,
-               {"aten.cholesky_inverse(f64[1, 1])"}),
-      Composed("aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool "
-               "check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
-               "The solution of A X = B, or X A = B, and the factors of A.", DecomposeSolve,
-               {"aten._linalg_solve_ex(f64[2, 2], f64[2, 3])"}),
-      Composed("aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, "
-               "Tensor info)",
-               "The inverse; info: the first zero pivot, or 0.", DecomposeInverse,
-               {"aten.linalg_inv_ex(f64[2, 2])"}),
-      Composed("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
-               "The determinant, and the factors it came from.", DecomposeDet,
-               {"aten._linalg_det(f64[3, 3])"}),
-      Composed("aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, "
-               "Tensor pivots)",
-               "The determinant's sign and the logarithm of its size.", DecomposeSlogdet,
-               {"aten._linalg_slogdet(f64[3, 3])"}),
-      Composed("aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
-               "The factors of A = P L U.", DecomposeLu, {"aten.linalg_lu(f32[3, 4])"}),
-      Composed("aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)",
-               "Orthogonal columns and a triangle whose product is A.", DecomposeQr,
-               {"aten.linalg_qr(f32[4, 3])", "aten.linalg_qr(f32[4, 3], mode=\"complete\")"}),
-      Composed("aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool "
-               "transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor "
-               "cloned_coefficient)",
-               "The solution of A X = self for triangular A, and A.", DecomposeTriangularSolve,
-               {"aten.triangular_solve(f32[3, 2], f32[3, 3], unitriangular=true)"}),
-      Composed("aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? "
-               "rtol=None, bool hermitian=False) -> Tensor",
-               "The pseudoinverse; singular values below the tolerance count as zero.",
-               DecomposePinv, {"aten.linalg_pinv.atol_rtol_tensor(f32[4, 3])"}),
+      DecomposedRow("aten::cholesky(Tensor self, bool upper=False) -> Tensor",
+                    "The triangular factor of positive-definite matrices; others are refused.",
+                    DecomposeCholesky, {"aten.cholesky(f64[1, 1])"}),
+      DecomposedRow("aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+                    "The solution of A X = self from the Cholesky factor of A.",
+                    DecomposeCholeskySolve, {"aten.cholesky_solve(f64[1, 2], f64[1, 1])"}),
+      DecomposedRow("aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+                    "The inverse of A from its Cholesky factor.", DecomposeCholeskyInverse,
+                    {"aten.cholesky_inverse(f64[1, 1])"}),
+      DecomposedRow("aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool "
+                    "check_errors=False) -> (Tensor result, Tensor LU, Tensor pivots, Tensor info)",
+                    "The solution of A X = B, or X A = B, and the factors of A.", DecomposeSolve,
+                    {"aten._linalg_solve_ex(f64[2, 2], f64[2, 3])"}),
+      DecomposedRow("aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, "
+                    "Tensor info)",
+                    "The inverse; info: the first zero pivot, or 0.", DecomposeInverse,
+                    {"aten.linalg_inv_ex(f64[2, 2])"}),
+      DecomposedRow("aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)",
+                    "The determinant, and the factors it came from.", DecomposeDet,
+                    {"aten._linalg_det(f64[3, 3])"}),
+      DecomposedRow("aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, "
+                    "Tensor pivots)",
+                    "The determinant's sign and the logarithm of its size.", DecomposeSlogdet,
+                    {"aten._linalg_slogdet(f64[3, 3])"}),
+      DecomposedRow(
+          "aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+          "The factors of A = P L U.", DecomposeLu, {"aten.linalg_lu(f32[3, 4])"}),
+      DecomposedRow("aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)",
+                    "Orthogonal columns and a triangle whose product is A.", DecomposeQr,
+                    {"aten.linalg_qr(f32[4, 3])", "aten.linalg_qr(f32[4, 3], mode=\"complete\")"}),
+      DecomposedRow("aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool "
+                    "transpose=False, bool unitriangular=False) -> (Tensor solution, Tensor "
+                    "cloned_coefficient)",
+                    "The solution of A X = self for triangular A, and A.", DecomposeTriangularSolve,
+                    {"aten.triangular_solve(f32[3, 2], f32[3, 3], unitriangular=true)"}),
+      DecomposedRow("aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? "
+                    "rtol=None, bool hermitian=False) -> Tensor",
+                    "The pseudoinverse; singular values below the tolerance count as zero.",
+                    DecomposePinv, {"aten.linalg_pinv.atol_rtol_tensor(f32[4, 3])"}),
   };
-  OpRow check =
-      Composed("aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()",
-               "Fails when a factorisation reported an error.", DecomposeCheckErrors, {});
+  OpRow check = DecomposedRow(
+      "aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()",
+      "Fails when a factorisation reported an error.", DecomposeCheckErrors, {});
   check.effect = Effect::kOrdered;
   rows.push_back(std::move(check));
   return rows;

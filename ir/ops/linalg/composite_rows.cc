@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/linalg/matrix_types.h"
 #include "ir/ops/view/compose.h"
 
@@ -28,27 +29,18 @@ Arguments Pick(const std::vector<Value*>& values, std::initializer_list<size_t> 
   return arguments;
 }
 
-OpRow Composite(std::string schema, std::string doc, DecomposeFunction decompose) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.composite = true;
-  row.decompose = std::move(decompose);
-  return row;
-}
-
 // Results `which` of `op` of the first argument; an info at `info` is checked.
 OpRow PartRow(std::string schema, std::string doc, const char* op, std::vector<size_t> which,
               int info = -1) {
-  return Composite(std::move(schema), std::move(doc),
-                   [=](Builder& b, const OpArgs& args) -> Decomposed {
-                     std::vector<Value*> all = b.CallMany(op, {args.Tensor(0)});
-                     LATHE_RETURN_IF_ERROR(b.status());
-                     if (info >= 0) Check(b, all[info], args.schema().name.c_str());
-                     Arguments results;
-                     for (size_t k : which) results.push_back(Argument::Of(all[k]));
-                     return results;
-                   });
+  return CompositeRow(std::move(schema), std::move(doc),
+                      [=](Builder& b, const OpArgs& args) -> Decomposed {
+                        std::vector<Value*> all = b.CallMany(op, {args.Tensor(0)});
+                        LATHE_RETURN_IF_ERROR(b.status());
+                        if (info >= 0) Check(b, all[info], args.schema().name.c_str());
+                        Arguments results;
+                        for (size_t k : which) results.push_back(Argument::Of(all[k]));
+                        return results;
+                      });
 }
 
 Decomposed DecomposeCholesky(Builder& b, const OpArgs& args) {
@@ -120,9 +112,9 @@ Decomposed DecomposePower(Builder& b, const OpArgs& args) {
 
 std::vector<OpRow> CompositeRows() {
   return {
-      Composite("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
-                "The triangular factor of positive-definite matrices; others are refused.",
-                DecomposeCholesky),
+      CompositeRow("aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
+                   "The triangular factor of positive-definite matrices; others are refused.",
+                   DecomposeCholesky),
       PartRow("aten::linalg_inv(Tensor A) -> Tensor", "The inverse; singular input is refused.",
               "aten.linalg_inv_ex", {0}, 1),
       PartRow("aten::inverse(Tensor self) -> Tensor", "The inverse; singular input is refused.",
@@ -135,23 +127,25 @@ std::vector<OpRow> CompositeRows() {
       PartRow("aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
               "The determinant's sign and the logarithm of its size.", "aten._linalg_slogdet",
               {0, 1}),
-      Composite("aten::logdet(Tensor self) -> Tensor",
-                "The logarithm of the determinant; NaN where that is negative.", DecomposeLogdet),
-      Composite("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
-                "The solution of A X = B, or X A = B; singular A is refused.", DecomposeSolve),
-      Composite("aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> "
-                "(Tensor U, Tensor S, Tensor Vh)",
-                "Singular values and vectors.",
-                [](Builder& b, const OpArgs& args) -> Decomposed {
-                  auto all = b.CallMany("aten._linalg_svd", {args.Tensor(0), args.Bool(1)});
-                  return Pick(all, {0, 1, 2});
-                }),
-      Composite("aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
-                "Singular values, largest first.",
-                [](Builder& b, const OpArgs& args) -> Decomposed {
-                  return Pick(b.CallMany("aten._linalg_svd", {args.Tensor(0), false, false}), {1});
-                }),
-      Composite(
+      CompositeRow("aten::logdet(Tensor self) -> Tensor",
+                   "The logarithm of the determinant; NaN where that is negative.",
+                   DecomposeLogdet),
+      CompositeRow("aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+                   "The solution of A X = B, or X A = B; singular A is refused.", DecomposeSolve),
+      CompositeRow("aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> "
+                   "(Tensor U, Tensor S, Tensor Vh)",
+                   "Singular values and vectors.",
+                   [](Builder& b, const OpArgs& args) -> Decomposed {
+                     auto all = b.CallMany("aten._linalg_svd", {args.Tensor(0), args.Bool(1)});
+                     return Pick(all, {0, 1, 2});
+                   }),
+      CompositeRow(
+          "aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+          "Singular values, largest first.",
+          [](Builder& b, const OpArgs& args) -> Decomposed {
+            return Pick(b.CallMany("aten._linalg_svd", {args.Tensor(0), false, false}), {1});
+          }),
+      CompositeRow(
           "aten::linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor "
           "eigenvectors)",
           "Eigenvalues of Hermitian matrices and their vectors.",
@@ -159,23 +153,23 @@ std::vector<OpRow> CompositeRows() {
             auto all = b.CallMany("aten._linalg_eigh", {args.Tensor(0), args.String(1).c_str()});
             return Pick(all, {0, 1});
           }),
-      Composite("aten::linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor",
-                "Eigenvalues of Hermitian matrices.",
-                [](Builder& b, const OpArgs& args) -> Decomposed {
-                  auto all = b.CallMany("aten._linalg_eigh",
-                                        {args.Tensor(0), args.String(1).c_str(), false});
-                  return Pick(all, {0});
-                }),
-      Composite("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor "
-                "pivots)",
-                "L and U in one matrix, rows swapped as pivots says.", DecomposeLuFactor),
-      Composite("aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
-                "The pseudoinverse.", DecomposePinv),
-      Composite("aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? "
-                "rtol=None, bool hermitian=False) -> Tensor",
-                "The pseudoinverse.", DecomposePinvTolerances),
-      Composite("aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
-                "A square matrix multiplied by itself n times.", DecomposePower),
+      CompositeRow("aten::linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor",
+                   "Eigenvalues of Hermitian matrices.",
+                   [](Builder& b, const OpArgs& args) -> Decomposed {
+                     auto all = b.CallMany("aten._linalg_eigh",
+                                           {args.Tensor(0), args.String(1).c_str(), false});
+                     return Pick(all, {0});
+                   }),
+      CompositeRow("aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor "
+                   "pivots)",
+                   "L and U in one matrix, rows swapped as pivots says.", DecomposeLuFactor),
+      CompositeRow("aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
+                   "The pseudoinverse.", DecomposePinv),
+      CompositeRow("aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? "
+                   "rtol=None, bool hermitian=False) -> Tensor",
+                   "The pseudoinverse.", DecomposePinvTolerances),
+      CompositeRow("aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
+                   "A square matrix multiplied by itself n times.", DecomposePower),
   };
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/sort/lines.h"
 #include "ir/ops/view/compose.h"
@@ -244,16 +245,6 @@ absl::StatusOr<std::vector<HostValue>> EvaluateMode(const EvaluateContext& c) {
   return std::vector<HostValue>{values, places};
 }
 
-OpRow Composed(std::string schema, std::string doc, DecomposeFunction decompose,
-               std::vector<std::string> samples) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.decompose = std::move(decompose);
-  row.samples = std::move(samples);
-  return row;
-}
-
 }  // namespace
 
 std::vector<OpRow> SelectionRows() {
@@ -269,10 +260,10 @@ std::vector<OpRow> SelectionRows() {
   rows.push_back(std::move(kthvalue));
   for (bool skips_nan : {false, true}) {
     const std::string name = skips_nan ? "nanmedian" : "median";
-    rows.push_back(Composed(absl::StrCat("aten::", name, "(Tensor self) -> Tensor"),
-                            "The lower middle of all elements.", DecomposeMedianAll(skips_nan),
-                            {absl::StrCat("aten.", name, "(f32[3, 5])")}));
-    rows.push_back(Composed(
+    rows.push_back(DecomposedRow(absl::StrCat("aten::", name, "(Tensor self) -> Tensor"),
+                                 "The lower middle of all elements.", DecomposeMedianAll(skips_nan),
+                                 {absl::StrCat("aten.", name, "(f32[3, 5])")}));
+    rows.push_back(DecomposedRow(
         absl::StrCat("aten::", name, ".dim(Tensor self, int dim, bool keepdim=False", both),
         "The lower middle of each line, and its place.", DecomposeMedianDim(skips_nan),
         {absl::StrCat("aten.", name, ".dim(f32[3, 5], 1)")}));

@@ -6,6 +6,7 @@
 
 #include "dtypes/base/status.h"
 #include "dtypes/promotion.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/view/compose.h"
@@ -125,17 +126,6 @@ EvaluateFunction EvaluateDot(bool conjugate) {
   };
 }
 
-OpRow Composed(std::string schema, std::string doc, DecomposeFunction decompose, bool composite,
-               std::vector<std::string> samples) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.decompose = std::move(decompose);
-  row.composite = composite;
-  row.samples = std::move(samples);
-  return row;
-}
-
 Decomposed DecomposeAddbmm(Builder& b, const OpArgs& args) {
   LATHE_RETURN_IF_ERROR(CheckAdded(args));
   const DType dtype = args.Type(1).dtype, wide = ComputeType(dtype);
@@ -217,40 +207,42 @@ Decomposed DecomposeTrilinear(Builder& b, const OpArgs& args) {
 std::vector<OpRow> AddedRows() {
   const std::string scales = ", *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   std::vector<OpRow> rows;
-  rows.push_back(Composed("aten::addmm(Tensor self, Tensor mat1, Tensor mat2" + scales,
-                          "beta * self + alpha * (mat1 @ mat2); beta 0 ignores self.",
-                          AddProduct("lathe.mm"), false,
-                          {"aten.addmm(f32[5], f32[3, 4], f32[4, 5])",
-                           "aten.addmm(f16[3, 5], f16[3, 4], f16[4, 5], beta=0.5, alpha=2)"}));
-  rows.push_back(Composed("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2" + scales,
-                          "beta * self + alpha * batched products.", AddProduct("lathe.bmm"), false,
-                          {"aten.baddbmm(f32[2, 3, 5], f32[2, 3, 4], f32[2, 4, 5])"}));
-  rows.push_back(Composed("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2" + scales,
-                          "beta * self + alpha * the sum of batched products.", DecomposeAddbmm,
-                          false, {"aten.addbmm(f32[3, 5], f32[2, 3, 4], f32[2, 4, 5])"}));
-  rows.push_back(Composed("aten::addmv(Tensor self, Tensor mat, Tensor vec" + scales,
-                          "beta * self + alpha * (mat @ vec).", DecomposeAddmv, false,
-                          {"aten.addmv(f32[3], f32[3, 4], f32[4])"}));
-  rows.push_back(Composed("aten::mv(Tensor self, Tensor vec) -> Tensor",
-                          "The product of a matrix and a vector.", DecomposeMv, false,
-                          {"aten.mv(f32[3, 4], f32[4])"}));
-  rows.push_back(Composed("aten::addr(Tensor self, Tensor vec1, Tensor vec2" + scales,
-                          "beta * self + alpha * the outer product of two vectors.", DecomposeAddr,
-                          false, {"aten.addr(f32[3, 4], f32[3], f32[4])"}));
-  rows.push_back(Composed(
+  rows.push_back(DecomposedRow("aten::addmm(Tensor self, Tensor mat1, Tensor mat2" + scales,
+                               "beta * self + alpha * (mat1 @ mat2); beta 0 ignores self.",
+                               AddProduct("lathe.mm"),
+                               {"aten.addmm(f32[5], f32[3, 4], f32[4, 5])",
+                                "aten.addmm(f16[3, 5], f16[3, 4], f16[4, 5], beta=0.5, alpha=2)"}));
+  rows.push_back(DecomposedRow("aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2" + scales,
+                               "beta * self + alpha * batched products.", AddProduct("lathe.bmm"),
+                               {"aten.baddbmm(f32[2, 3, 5], f32[2, 3, 4], f32[2, 4, 5])"}));
+  rows.push_back(DecomposedRow("aten::addbmm(Tensor self, Tensor batch1, Tensor batch2" + scales,
+                               "beta * self + alpha * the sum of batched products.",
+                               DecomposeAddbmm,
+                               {"aten.addbmm(f32[3, 5], f32[2, 3, 4], f32[2, 4, 5])"}));
+  rows.push_back(DecomposedRow("aten::addmv(Tensor self, Tensor mat, Tensor vec" + scales,
+                               "beta * self + alpha * (mat @ vec).", DecomposeAddmv,
+                               {"aten.addmv(f32[3], f32[3, 4], f32[4])"}));
+  rows.push_back(DecomposedRow("aten::mv(Tensor self, Tensor vec) -> Tensor",
+                               "The product of a matrix and a vector.", DecomposeMv,
+                               {"aten.mv(f32[3, 4], f32[4])"}));
+  rows.push_back(DecomposedRow("aten::addr(Tensor self, Tensor vec1, Tensor vec2" + scales,
+                               "beta * self + alpha * the outer product of two vectors.",
+                               DecomposeAddr, {"aten.addr(f32[3, 4], f32[3], f32[4])"}));
+  rows.push_back(DecomposedRow(
       "aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] "
       "expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
-      "The product of three tensors, summed over dimensions.", DecomposeTrilinear, false, {}));
+      "The product of three tensors, summed over dimensions.", DecomposeTrilinear, {}));
   for (const char* name : {"outer", "ger"}) {
-    rows.push_back(Composed(std::string("aten::") + name + "(Tensor self, Tensor vec2) -> Tensor",
-                            "All products of an element of self with one of vec2.", DecomposeOuter,
-                            true, {std::string("aten.") + name + "(f32[3], f32[4])"}));
+    rows.push_back(
+        CompositeRow(std::string("aten::") + name + "(Tensor self, Tensor vec2) -> Tensor",
+                     "All products of an element of self with one of vec2.", DecomposeOuter,
+                     {std::string("aten.") + name + "(f32[3], f32[4])"}));
   }
   for (const char* name : {"dot", "vdot"}) {
-    OpRow row = Composed(std::string("aten::") + name + "(Tensor self, Tensor " +
-                             (std::string(name) == "dot" ? "tensor" : "other") + ") -> Tensor",
-                         "The sum of products of two vectors; vdot conjugates the first.",
-                         DecomposeDot, false, {std::string("aten.") + name + "(f32[s0], f32[s0])"});
+    OpRow row = DecomposedRow(std::string("aten::") + name + "(Tensor self, Tensor " +
+                                  (std::string(name) == "dot" ? "tensor" : "other") + ") -> Tensor",
+                              "The sum of products of two vectors; vdot conjugates the first.",
+                              DecomposeDot, {std::string("aten.") + name + "(f32[s0], f32[s0])"});
     row.infer = InferDot;
     row.evaluate = EvaluateDot(std::string(name) == "vdot");
     rows.push_back(std::move(row));

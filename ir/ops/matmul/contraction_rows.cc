@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dtypes/base/status.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/result_rules.h"
 #include "ir/ops/view/compose.h"
@@ -180,26 +181,25 @@ Decomposed DecomposeCosineSimilarity(Builder& b, const OpArgs& args) {
 
 std::vector<OpRow> ContractionRows() {
   return {
-      CompositeProduct("aten::inner(Tensor self, Tensor other) -> Tensor",
-                       "Sums of products along the last dimensions of both.", DecomposeInner,
-                       {"aten.inner(f32[2, 3], f32[4, 3])", "aten.inner(f32[s0], f32[s0])"}),
-      CompositeProduct(
+      CompositeRow("aten::inner(Tensor self, Tensor other) -> Tensor",
+                   "Sums of products along the last dimensions of both.", DecomposeInner,
+                   {"aten.inner(f32[2, 3], f32[4, 3])", "aten.inner(f32[s0], f32[s0])"}),
+      CompositeRow(
           "aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> "
           "Tensor",
           "Sums of products along pairs of dimensions.", DecomposeTensorDot,
           {"aten.tensordot(f32[2, 3, 4], f32[4, 5, 3], [1, 2], [2, 0])"}),
-      CompositeProduct("aten::kron(Tensor self, Tensor other) -> Tensor",
-                       "Every element of self times other, as blocks.", DecomposeKron,
-                       {"aten.kron(f32[2, 3], f32[4])"}),
-      CompositeProduct("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? "
-                       "append=None) -> Tensor",
-                       "Differences of neighbours along a dimension, n times over.", DecomposeDiff,
-                       {"aten.diff(f32[3, 5])", "aten.diff(i64[5], 2)"}),
-      CompositeProduct(
-          "aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> "
-          "Tensor",
-          "The cosine of the angle between vectors along a dimension.", DecomposeCosineSimilarity,
-          {"aten.cosine_similarity(f32[3, 5], f32[3, 5])"}),
+      CompositeRow("aten::kron(Tensor self, Tensor other) -> Tensor",
+                   "Every element of self times other, as blocks.", DecomposeKron,
+                   {"aten.kron(f32[2, 3], f32[4])"}),
+      CompositeRow("aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? "
+                   "append=None) -> Tensor",
+                   "Differences of neighbours along a dimension, n times over.", DecomposeDiff,
+                   {"aten.diff(f32[3, 5])", "aten.diff(i64[5], 2)"}),
+      CompositeRow("aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> "
+                   "Tensor",
+                   "The cosine of the angle between vectors along a dimension.",
+                   DecomposeCosineSimilarity, {"aten.cosine_similarity(f32[3, 5], f32[3, 5])"}),
   };
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dtypes/base/status.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/matmul/batch_product.h"
 #include "ir/ops/matmul/matmul_rows.h"
 #include "ir/ops/view/compose.h"
@@ -133,12 +134,12 @@ std::vector<OpRow> MatmulOpRows() {
     std::vector<std::string> samples;
     for (const std::string& s : shapes) samples.push_back(std::string("aten.") + name + s);
     rows.push_back(
-        CompositeProduct(std::string("aten::") + name + "(Tensor self, Tensor other) -> Tensor",
-                         "The matrix product with broadcast batches; a vector counts as a row "
-                         "on the left, a column on the right.",
-                         DecomposeMatmul, std::move(samples)));
+        CompositeRow(std::string("aten::") + name + "(Tensor self, Tensor other) -> Tensor",
+                     "The matrix product with broadcast batches; a vector counts as a row "
+                     "on the left, a column on the right.",
+                     DecomposeMatmul, std::move(samples)));
   }
-  rows.push_back(CompositeProduct(
+  rows.push_back(CompositeRow(
       "aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
       "input @ weight.T + bias.", DecomposeLinear,
       {"aten.linear(f32[2, 3], f32[4, 3], f32[4])", "aten.linear(f32[s0, 5, 3], f32[4, 3])",

@@ -9,15 +9,13 @@
 
 namespace lathe {
 
-std::vector<OpRow> ProductRows();      // mm, bmm and lathe.mm, lathe.bmm: what the GEMM runs
-std::vector<OpRow> AddedRows();        // addmm, baddbmm, addmv, mv, dot...
-std::vector<OpRow> MatmulOpRows();     // matmul, linear: any rank
-std::vector<OpRow> ContractionRows();  // inner, tensordot, kron, diff, cosine_similarity
-std::vector<OpRow> AttentionRows();    // scaled_dot_product_attention
-
-// A row of these families that is nothing but its decomposition into the others.
-OpRow CompositeProduct(std::string schema, std::string doc, DecomposeFunction decompose,
-                       std::vector<std::string> samples);
+std::vector<OpRow> ProductRows();         // mm, bmm and lathe.mm, lathe.bmm: what the GEMM runs
+std::vector<OpRow> AddedRows();           // addmm, baddbmm, addmv, mv, dot...
+std::vector<OpRow> MatmulOpRows();        // matmul, linear: any rank
+std::vector<OpRow> ContractionRows();     // inner, tensordot, kron, diff, cosine_similarity
+std::vector<OpRow> EinsumRows();          // einsum
+std::vector<OpRow> AttentionRows();       // scaled_dot_product_attention
+std::vector<OpRow> FusedAttentionRows();  // its kernels by name, bilinear
 
 }  // namespace lathe
 

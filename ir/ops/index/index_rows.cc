@@ -9,8 +9,8 @@ namespace lathe {
 std::vector<OpRow> IndexRows() {
   std::vector<OpRow> rows;
   for (auto group :
-       {AdvancedIndexRows, GatherRows, ScatterRows, JoinRows, RearrangeRows, TriangleRows,
-        NonzeroRows, SearchRows, PaddingRows, CountRows, HistogramRows, SegmentRows}) {
+       {AdvancedIndexRows, GatherRows, ScatterRows, JoinRows, RearrangeRows, GridRows, TriangleRows,
+        NonzeroRows, SearchRows, PaddingRows, CountRows, HistogramRows, SegmentRows, BagRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

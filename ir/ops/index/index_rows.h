@@ -14,13 +14,15 @@ std::vector<OpRow> GatherRows();         // gather, index_select, take, embeddin
 std::vector<OpRow> ScatterRows();        // scatter, scatter_add, index_add...
 std::vector<OpRow> JoinRows();           // cat, stack, block_diag
 std::vector<OpRow> RearrangeRows();      // flip, roll, repeat, pixel_shuffle...
+std::vector<OpRow> GridRows();           // cartesian_prod, diag, pad_sequence, col2im
 std::vector<OpRow> TriangleRows();       // tril, triu, diag_embed
 std::vector<OpRow> NonzeroRows();        // nonzero, where.default
 std::vector<OpRow> SearchRows();         // bucketize, searchsorted
 std::vector<OpRow> PaddingRows();        // constant_pad_nd, reflection_pad..., pad
 std::vector<OpRow> CountRows();          // bincount, histc and other rare ones
 std::vector<OpRow> HistogramRows();      // histogram, of several dimensions too
-std::vector<OpRow> SegmentRows();        // segment_reduce, embedding_bag, hash_tensor
+std::vector<OpRow> SegmentRows();        // segment_reduce, hash_tensor
+std::vector<OpRow> BagRows();            // embedding_bag
 
 }  // namespace lathe
 

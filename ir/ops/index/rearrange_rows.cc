@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/index/index_rows.h"
 #include "ir/ops/index/mapped_row.h"
 #include "ir/ops/result_rules.h"
@@ -148,26 +149,6 @@ OpRow RepeatRow() {
       },
       .samples = {"aten.repeat(f32[2, 3], [2, 1, 2])", "aten.repeat(f32[s0], [3, 1])"},
   });
-}
-
-OpRow Composite(std::string schema, std::string doc, DecomposeFunction decompose,
-                std::vector<std::string> samples) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.decompose = std::move(decompose);
-  row.composite = true;
-  row.samples = std::move(samples);
-  return row;
-}
-
-// Not composite in ATen: decomposed after functionalization.
-OpRow Composed(std::string schema, std::string doc, DecomposeFunction decompose,
-               std::vector<std::string> samples) {
-  OpRow row =
-      Composite(std::move(schema), std::move(doc), std::move(decompose), std::move(samples));
-  row.composite = false;
-  return row;
 }
 
 Decomposed DecomposeTile(Builder& b, const OpArgs& args) {
@@ -431,56 +412,57 @@ std::vector<OpRow> RearrangeRows() {
   rows.push_back(AtenRollRow());
   rows.push_back(RepeatRow());
   rows.push_back(Im2colRow());
-  rows.push_back(Composite("aten::tile(Tensor self, SymInt[] dims) -> Tensor",
-                           "repeat with missing leading numbers taken as 1.", DecomposeTile,
-                           {"aten.tile(f32[2, 3], [2])"}));
-  rows.push_back(Composite(
+  rows.push_back(CompositeRow("aten::tile(Tensor self, SymInt[] dims) -> Tensor",
+                              "repeat with missing leading numbers taken as 1.", DecomposeTile,
+                              {"aten.tile(f32[2, 3], [2])"}));
+  rows.push_back(CompositeRow(
       "aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
       "output_size=None) -> Tensor",
       "Each place of a dimension several times in a row.", DecomposeRepeatInterleave,
       {"aten.repeat_interleave.self_int(f32[2, 3], 2, -1)",
        "aten.repeat_interleave.self_int(f32[2, 3], 2)"}));
-  rows.push_back(Composite(
+  rows.push_back(CompositeRow(
       "aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
       "output_size=None) -> Tensor",
       "Each place of a dimension as often as a vector says.", DecomposeRepeatInterleaveTensor, {}));
-  rows.push_back(Composed("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
-                          "Quarter turns in the plane of two dimensions.", DecomposeRot90,
-                          {"aten.rot90(f32[2, 3], 1)", "aten.rot90(f32[2, 3], 3)"}));
-  rows.push_back(
-      Composed("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
-               "Channels dealt out over blocks of pixels.",
-               [](Builder& b, const OpArgs& args) { return DecomposePixelShuffle(b, args, false); },
-               {"aten.pixel_shuffle(f32[2, 8, 3, 4], 2)"}));
-  rows.push_back(
-      Composed("aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-               "Blocks of pixels collected into channels.",
-               [](Builder& b, const OpArgs& args) { return DecomposePixelShuffle(b, args, true); },
-               {"aten.pixel_unshuffle(f32[2, 2, 6, 4], 2)"}));
+  rows.push_back(DecomposedRow("aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
+                               "Quarter turns in the plane of two dimensions.", DecomposeRot90,
+                               {"aten.rot90(f32[2, 3], 1)", "aten.rot90(f32[2, 3], 3)"}));
+  rows.push_back(DecomposedRow(
+      "aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+      "Channels dealt out over blocks of pixels.",
+      [](Builder& b, const OpArgs& args) { return DecomposePixelShuffle(b, args, false); },
+      {"aten.pixel_shuffle(f32[2, 8, 3, 4], 2)"}));
+  rows.push_back(DecomposedRow(
+      "aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+      "Blocks of pixels collected into channels.",
+      [](Builder& b, const OpArgs& args) { return DecomposePixelShuffle(b, args, true); },
+      {"aten.pixel_unshuffle(f32[2, 2, 6, 4], 2)"}));
   for (const char* name : {"channel_shuffle", "native_channel_shuffle"}) {
-    rows.push_back(Composite(absl::StrCat("aten::", name, "(Tensor self, SymInt groups) -> Tensor"),
-                             "Channels of several groups dealt out in turn.",
-                             DecomposeChannelShuffle,
-                             {absl::StrCat("aten.", name, "(f32[2, 6, 3, 4], 3)")}));
+    rows.push_back(
+        CompositeRow(absl::StrCat("aten::", name, "(Tensor self, SymInt groups) -> Tensor"),
+                     "Channels of several groups dealt out in turn.", DecomposeChannelShuffle,
+                     {absl::StrCat("aten.", name, "(f32[2, 6, 3, 4], 3)")}));
   }
-  rows.push_back(Composite(
+  rows.push_back(CompositeRow(
       "aten::meshgrid(Tensor[] tensors) -> Tensor[]", "Coordinates of the grid over vectors.",
       [](Builder& b, const OpArgs& args) { return DecomposeMeshgrid(b, args, false); }, {}));
-  rows.push_back(Composite("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
-                           "Coordinates of the grid over vectors; \"xy\" swaps the first two.",
-                           [](Builder& b, const OpArgs& args) -> Decomposed {
-                             if (args.String(1) != "ij" && args.String(1) != "xy") {
-                               return InvalidArgument(
-                                   "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but "
-                                   "received: ",
-                                   args.String(1));
-                             }
-                             return DecomposeMeshgrid(b, args, args.String(1) == "xy");
-                           },
-                           {}));
-  rows.push_back(Composite("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor",
-                           "A vector of zeros with a one at each number's place.", DecomposeOneHot,
-                           {"aten.one_hot(i64[3], 5)"}));
+  rows.push_back(
+      CompositeRow("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
+                   "Coordinates of the grid over vectors; \"xy\" swaps the first two.",
+                   [](Builder& b, const OpArgs& args) -> Decomposed {
+                     if (args.String(1) != "ij" && args.String(1) != "xy") {
+                       return InvalidArgument(
+                           "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but "
+                           "received: ",
+                           args.String(1));
+                     }
+                     return DecomposeMeshgrid(b, args, args.String(1) == "xy");
+                   },
+                   {}));
+  rows.push_back(CompositeRow("aten::one_hot(Tensor self, int num_classes=-1) -> Tensor",
+                              "A vector of zeros with a one at each number's place.",
+                              DecomposeOneHot, {"aten.one_hot(i64[3], 5)"}));
   return rows;
 }
 

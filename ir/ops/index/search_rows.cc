@@ -7,6 +7,7 @@
 #include "dtypes/promotion.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/index/index_rows.h"
+#include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
 
 namespace lathe {
@@ -14,14 +15,6 @@ namespace {
 
 using Types = absl::StatusOr<std::vector<ValueType>>;
 using Results = absl::StatusOr<std::vector<HostValue>>;
-
-// Places in order of x; NaN counts as the largest number.
-template <typename T>
-bool IsLess(T a, T b) {
-  if (a != a) return false;
-  if (b != b) return true;
-  return a < b;
-}
 
 // Number of sequence elements below x (right: not above x), among n from `first`, read in the
 // order of `sorter` when there is one.
@@ -31,7 +24,8 @@ int64_t Search(const T* sequence, const int64_t* sorter, int64_t n, T x, bool ri
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     const T v = sequence[sorter ? sorter[middle] : middle];
-    if (right ? !IsLess(x, v) : IsLess(v, x)) {
+    // As eager asks: no NaN is past anything, and nothing is past a NaN.
+    if (right ? !(v > x) : !(v >= x)) {
       low = middle + 1;
     } else {
       high = middle;
@@ -94,6 +88,53 @@ absl::Status RunSearch(const Tensor& sequence, const std::optional<Tensor>& sort
 
 DType ResultDType(bool is_i32) { return is_i32 ? DType::kI32 : DType::kI64; }
 
+// ---- As loops: the same halving, as many times as the sequence needs ----
+
+constexpr int64_t kLongest = int64_t{1} << 30;
+
+// The dtype that both are compared in; nullopt where none holds them exactly.
+std::optional<DType> ComparedIn(DType x, DType y) {
+  if (IsComplex(x) || IsComplex(y)) return std::nullopt;
+  if (IsFloat(x) || IsFloat(y)) return x == y ? LoadedDType(x) : DType::kF64;
+  if (x == y && BitWidth(x) >= 8 && !IsBool(x)) return x;
+  if (x == DType::kU64 || y == DType::kU64) return std::nullopt;
+  return DType::kI64;
+}
+
+absl::StatusOr<std::vector<Lowered>> LowerSearch(Value* sequence, Value* values, bool right) {
+  const TensorType &s = TypeOf(sequence), &v = TypeOf(values);
+  const std::optional<int64_t> length = s.rank() == 0 ? std::nullopt : s.sizes.back().AsInt();
+  const std::optional<DType> compared = ComparedIn(s.dtype, v.dtype);
+  if (!length || *length > kLongest || !compared) {
+    return Unimplemented("a search in a sequence of symbolic size");
+  }
+  return std::vector<Lowered>{PointwiseLoops{
+      [=, n = *length, dtype = *compared](OpsHandler& ops, TensorReader& in, Index index) {
+        const auto number = [&](int64_t k) { return ops.Constant(Scalar(k), DType::kI64); };
+        const OpsValue x = ops.Cast(in.Load(ops, values, index), dtype);
+        std::vector<Expr> place;
+        if (TypeOf(sequence).rank() > 1) place.assign(index.begin(), index.end() - 1);
+        place.emplace_back(0);
+        OpsValue low = number(0), high = number(n);
+        for (int64_t left = n; left > 0; left /= 2) {
+          const OpsValue middle = ops.ShiftRight(ops.Add(low, high), number(1));
+          const OpsValue goes_on = ops.Lt(low, high);
+          const OpsValue element = ops.Masked(
+              goes_on,
+              [&] {
+                place.back() = ops.Indirect(middle, n);
+                return ops.Cast(in.Load(ops, sequence, place), dtype);
+              },
+              Scalar(0));
+          const OpsValue is_past = right ? ops.Gt(element, x) : ops.Ge(element, x);
+          const OpsValue is_before = ops.And(goes_on, ops.LogicalNot(is_past));
+          low = ops.Where(is_before, ops.Add(middle, number(1)), low);
+          high = ops.Where(ops.And(goes_on, is_past), middle, high);
+        }
+        return low;
+      }}};
+}
+
 OpRow BucketizeRow(bool is_tensor) {
   OpRow row;
   row.schema = std::string("aten::bucketize.") +
@@ -116,6 +157,11 @@ OpRow BucketizeRow(bool is_tensor) {
         RunSearch(c.args.Tensor(1), std::nullopt, ValuesOf(c.args, 0), c.args.Bool(3), out));
     return OneResult(out);
   };
+  if (is_tensor) {
+    row.lower = [](const LowerContext& c) {
+      return LowerSearch(c.args.Tensor(1), c.args.Tensor(0), c.args.Bool(3));
+    };
+  }
   if (is_tensor) row.samples = {"aten.bucketize.Tensor(f32[3, 4], f32[5])"};
   return row;
 }
@@ -148,6 +194,13 @@ OpRow SearchSortedRow(bool is_tensor) {
         RunSearch(c.args.Tensor(0), c.args.OptionalTensor(5), ValuesOf(c.args, 1), right, out));
     return OneResult(out);
   };
+  if (is_tensor) {
+    row.lower = [](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
+      if (!c.args.IsNone(5)) return Unimplemented("a search in the order of a sorter");
+      const bool right = c.args.Bool(3) || (!c.args.IsNone(4) && c.args.String(4) == "right");
+      return LowerSearch(c.args.Tensor(0), c.args.Tensor(1), right);
+    };
+  }
   if (is_tensor) row.samples = {"aten.searchsorted.Tensor(f32[5], f32[3, 4])"};
   return row;
 }

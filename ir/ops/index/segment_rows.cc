@@ -1,4 +1,4 @@
-// Reductions of segments: segment_reduce, embedding_bag; and hash_tensor.
+// Reductions of segments: segment_reduce; and hash_tensor.
 
 #include <bit>
 #include <cmath>
@@ -122,92 +122,6 @@ Results EvaluateSegments(const EvaluateContext& c) {
   return OneResult(out);
 }
 
-// ---- _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse,
-//      per_sample_weights, include_last_offset, padding_idx) ----
-
-enum BagMode { kSum, kMean, kMax };
-
-Types InferBag(const InferContext& c, bool forward_only) {
-  const TensorType &weight = c.args.Type(0), &indices = c.args.Type(1), &offsets = c.args.Type(2);
-  LATHE_ASSIGN_OR_RETURN(int64_t mode, c.args.ConstantInt(4));
-  LATHE_ASSIGN_OR_RETURN(int64_t padding, c.args.ConstantInt(8));
-  if (weight.rank() != 2 || indices.rank() != 1 || offsets.rank() != 1 || mode < kSum ||
-      mode > kMax) {
-    return InvalidArgument("embedding_bag: expected a table, indices and offsets, got ",
-                           ToString(weight), ", ", ToString(indices), ", ", ToString(offsets));
-  }
-  const Expr bags = c.args.Bool(7) ? offsets.sizes[0] - 1 : offsets.sizes[0];
-  // Eager's fast path for sums does not note which bag an index belongs to.
-  const bool fast = mode == kSum && padding < 0 && weight.dtype != DType::kF64;
-  auto numbers = [&](std::vector<Expr> sizes) {
-    return ContiguousType(indices.dtype, std::move(sizes), weight.device);
-  };
-  return std::vector<ValueType>{
-      ContiguousType(weight.dtype, {bags, weight.sizes[1]}, weight.device),
-      numbers({fast && forward_only ? Expr(0) : indices.sizes[0]}), numbers({bags}),
-      mode == kMax ? numbers({bags, weight.sizes[1]}) : numbers({bags})};
-}
-
-Results EvaluateBag(const EvaluateContext& c, bool forward_only) {
-  const Tensor& table = c.args.Tensor(0);
-  const int64_t rows = table.sizes()[0], width = table.sizes()[1], mode = c.args.Int(4);
-  const int64_t padding = c.args.Int(8);
-  const std::vector<double> x = ToVector<double>(table);
-  const std::vector<int64_t> indices = ToVector<int64_t>(c.args.Tensor(1));
-  const std::vector<int64_t> offsets = ToVector<int64_t>(c.args.Tensor(2));
-  std::vector<double> scales(indices.size(), 1);
-  if (auto given = c.args.OptionalTensor(6)) scales = ToVector<double>(*given);
-  std::vector<Tensor> outs;
-  for (int k = 0; k < 4; ++k) outs.push_back(c.Allocate(k));
-  const int64_t bags = outs[0].sizes()[0];
-  std::vector<double> y(bags * width, 0);
-  std::vector<int64_t> bag_of(indices.size(), 0), counts(bags, 0), best(bags * width, 0);
-  const int64_t skipped = padding < 0 ? padding + rows : padding;
-  for (int64_t bag = 0; bag < bags; ++bag) {
-    const size_t end =
-        bag + 1 < static_cast<int64_t>(offsets.size()) ? offsets[bag + 1] : indices.size();
-    for (size_t k = offsets[bag]; k < end && k < indices.size(); ++k) {
-      bag_of[k] = bag;
-      const int64_t row = indices[k];
-      if (row < 0 || row >= rows) return OutOfRange("embedding_bag: index ", row, " of ", rows);
-      if (padding >= 0 && row == skipped) continue;
-      for (int64_t i = 0; i < width; ++i) {
-        const double v = x[row * width + i] * scales[k];
-        double& sum = y[bag * width + i];
-        if (mode != kMax) {
-          sum += v;
-        } else if (counts[bag] == 0 || v > sum) {
-          sum = v;
-          best[bag * width + i] = row;
-        }
-      }
-      ++counts[bag];
-    }
-    for (int64_t i = 0; mode == kMean && counts[bag] > 0 && i < width; ++i) {
-      y[bag * width + i] /= static_cast<double>(counts[bag]);
-    }
-  }
-  FromVector<double>(y, outs[0]);
-  if (outs[1].numel() > 0) FromVector<int64_t>(bag_of, outs[1]);
-  // Sums need no sizes of bags.
-  if (mode == kSum && forward_only) counts.assign(bags, 0);
-  FromVector<int64_t>(counts, outs[2]);
-  FromVector<int64_t>(mode == kMax ? best : counts, outs[3]);
-  return std::vector<HostValue>(outs.begin(), outs.end());
-}
-
-OpRow BagRow(const std::string& name, bool forward_only) {
-  OpRow row;
-  row.schema = "aten::" + name +
-               "(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
-               "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
-               "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)";
-  row.doc = "Sums, means or maxima of the rows that each bag of indices names.";
-  row.infer = [=](const InferContext& c) { return InferBag(c, forward_only); };
-  row.evaluate = [=](const EvaluateContext& c) { return EvaluateBag(c, forward_only); };
-  return row;
-}
-
 // ---- hash_tensor(self, dim, *, keepdim, mode) ----
 
 OpRow HashRow() {
@@ -264,8 +178,7 @@ std::vector<OpRow> SegmentRows() {
   segments.doc = "Maxima, minima, sums, means or products of segments along a dimension.";
   segments.infer = InferSegments;
   segments.evaluate = EvaluateSegments;
-  return {segments, BagRow("_embedding_bag", false), BagRow("_embedding_bag_forward_only", true),
-          HashRow()};
+  return {segments, HashRow()};
 }
 
 }  // namespace lathe

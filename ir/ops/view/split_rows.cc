@@ -272,6 +272,9 @@ std::vector<OpRow> SplitRows() {
                         "At most `chunks` slices of equal size; the last one has what is left.",
                         CutOfChunk, false,
                         {"aten.chunk(f32[7, 2], 3)", "aten.chunk(f32[s0, 6], 2, 1)"}));
+  rows.push_back(CutRow("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+                        "chunk into tensors of their own.", CutOfChunk, false,
+                        {"aten.unsafe_chunk(f32[7, 2], 3)"}));
   rows.push_back(
       CutRow("aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int "
              "dim=0) -> Tensor(a)[]",

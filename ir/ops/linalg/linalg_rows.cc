@@ -7,9 +7,9 @@ namespace lathe {
 
 std::vector<OpRow> LinalgRows() {
   std::vector<OpRow> rows;
-  for (auto group :
-       {linalg::FactorRows, linalg::SpectrumRows, linalg::IndefiniteRows, linalg::SolveRows,
-        linalg::ComposedRows, linalg::CompositeRows, linalg::CrossRows}) {
+  for (auto group : {linalg::FactorRows, linalg::SpectrumRows, linalg::IndefiniteRows,
+                     linalg::SolveRows, linalg::ComposedRows, linalg::CompositeRows,
+                     linalg::CrossRows, linalg::NormRows, linalg::OlderRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

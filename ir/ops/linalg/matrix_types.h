@@ -37,6 +37,8 @@ std::vector<OpRow> SolveRows();
 std::vector<OpRow> ComposedRows();
 std::vector<OpRow> CompositeRows();
 std::vector<OpRow> CrossRows();
+std::vector<OpRow> NormRows();
+std::vector<OpRow> OlderRows();
 
 }  // namespace lathe::linalg
 

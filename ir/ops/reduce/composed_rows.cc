@@ -5,6 +5,7 @@
 
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/opmath.h"
 #include "ir/ops/result_rules.h"
 
@@ -12,17 +13,6 @@ namespace lathe {
 namespace {
 
 using Results = absl::StatusOr<std::vector<Argument>>;
-
-OpRow Composed(std::string schema, std::string doc, DecomposeFunction decompose,
-               bool composite = false) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.composite = composite;
-  row.batch = BatchRule::kByDecomposition;
-  row.decompose = std::move(decompose);
-  return row;
-}
 
 Argument DimList(const std::vector<int>& dims) {
   std::vector<Expr> items(dims.begin(), dims.end());
@@ -118,19 +108,19 @@ std::vector<OpRow> VarianceRows() {
     std::string target = "aten." + base + ".correction";
     std::string doc = is_std ? "The standard deviation" : "The variance";
     if (with_mean) doc += " and the mean";
-    rows.push_back(Composed("aten::" + base +
-                                ".correction(Tensor self, int[1]? dim=None, *, "
-                                "Scalar? correction=None, bool keepdim=False) -> " +
-                                result,
-                            doc + ", divided by count - correction (1 by default).",
-                            VarianceOf(is_std, with_mean)));
-    rows.push_back(Composed("aten::" + base + "(Tensor self, bool unbiased=True) -> " + result,
-                            doc + " of all elements.", Unbiased(target, -1, 1, -1), true));
-    rows.push_back(Composed("aten::" + base +
-                                ".dim(Tensor self, int[1]? dim, bool unbiased=True, "
-                                "bool keepdim=False) -> " +
-                                result,
-                            doc + " over dimensions.", Unbiased(target, 1, 2, 3), true));
+    rows.push_back(DecomposedRow("aten::" + base +
+                                     ".correction(Tensor self, int[1]? dim=None, *, "
+                                     "Scalar? correction=None, bool keepdim=False) -> " +
+                                     result,
+                                 doc + ", divided by count - correction (1 by default).",
+                                 VarianceOf(is_std, with_mean)));
+    rows.push_back(CompositeRow("aten::" + base + "(Tensor self, bool unbiased=True) -> " + result,
+                                doc + " of all elements.", Unbiased(target, -1, 1, -1)));
+    rows.push_back(CompositeRow("aten::" + base +
+                                    ".dim(Tensor self, int[1]? dim, bool unbiased=True, "
+                                    "bool keepdim=False) -> " +
+                                    result,
+                                doc + " over dimensions.", Unbiased(target, 1, 2, 3)));
   }
   return rows;
 }
@@ -217,21 +207,25 @@ Results Dist(Builder& b, const OpArgs& args) {
 std::vector<OpRow> NormRows() {
   const std::string doc = "The p-norm: the p-th root of the sum of |x|^p.";
   return {
-      Composed("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, "
-               "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-               doc + " 0: the number of non-zeros; +-inf: the largest or smallest |x|.",
-               VectorNorm),
-      Composed("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", doc, NormOf(1, -1, -1, -1)),
-      Composed("aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
-               doc, NormOf(1, -1, -1, 2)),
-      Composed("aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) "
-               "-> Tensor",
-               doc, NormOf(1, 2, 3, -1)),
-      Composed("aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, "
-               "*, ScalarType dtype) -> Tensor",
-               doc, NormOf(1, 2, 3, 4)),
-      Composed("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
-               "The p-norm of self - other.", Dist),
+      DecomposedRow("aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, "
+                    "bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+                    doc + " 0: the number of non-zeros; +-inf: the largest or smallest |x|.",
+                    VectorNorm),
+      DecomposedRow("aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", doc,
+                    NormOf(1, -1, -1, -1)),
+      DecomposedRow(
+          "aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", doc,
+          NormOf(1, -1, -1, 2)),
+      DecomposedRow(
+          "aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) "
+          "-> Tensor",
+          doc, NormOf(1, 2, 3, -1)),
+      DecomposedRow(
+          "aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, "
+          "*, ScalarType dtype) -> Tensor",
+          doc, NormOf(1, 2, 3, 4)),
+      DecomposedRow("aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+                    "The p-norm of self - other.", Dist),
   };
 }
 
@@ -376,10 +370,10 @@ std::vector<OpRow> BackwardRows() {
   const std::string arguments =
       "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor";
   return {
-      Composed("aten::_softmax_backward_data" + arguments, "The derivative of softmax.",
-               SoftmaxBackward),
-      Composed("aten::_log_softmax_backward_data" + arguments, "The derivative of log_softmax.",
-               LogSoftmaxBackward),
+      DecomposedRow("aten::_softmax_backward_data" + arguments, "The derivative of softmax.",
+                    SoftmaxBackward),
+      DecomposedRow("aten::_log_softmax_backward_data" + arguments,
+                    "The derivative of log_softmax.", LogSoftmaxBackward),
   };
 }
 
@@ -389,42 +383,43 @@ std::vector<OpRow> ComposedReductionRows() {
   std::vector<OpRow> rows = VarianceRows();
   for (OpRow& row : NormRows()) rows.push_back(std::move(row));
   for (OpRow& row : BackwardRows()) rows.push_back(std::move(row));
-  rows.push_back(Composed("aten::equal(Tensor self, Tensor other) -> bool",
-                          "Whether sizes and all elements are equal.", Equal));
+  rows.push_back(DecomposedRow("aten::equal(Tensor self, Tensor other) -> bool",
+                               "Whether sizes and all elements are equal.", Equal));
   rows.push_back(
-      Composed("aten::allclose(Tensor self, Tensor other, float rtol=1e-05, "
-               "float atol=1e-08, bool equal_nan=False) -> bool",
-               "Whether all elements are equal within tolerances.", AllClose));
-  rows.push_back(Composed("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
-                          "Slices along dim whose p-norm passes maxnorm are scaled down to it.",
-                          Renorm));
-  rows.push_back(Composed("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-                          "log of the sum of exp, without overflow.", LogSumExp));
-  rows.push_back(Composed("aten::trace(Tensor self) -> Tensor", "The sum of the diagonal.", Trace));
+      DecomposedRow("aten::allclose(Tensor self, Tensor other, float rtol=1e-05, "
+                    "float atol=1e-08, bool equal_nan=False) -> bool",
+                    "Whether all elements are equal within tolerances.", AllClose));
   rows.push_back(
-      Composed("aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, "
-               "bool assume_unique=False, bool invert=False) -> Tensor",
-               "Whether each element is among the test elements.", IsIn));
+      DecomposedRow("aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+                    "Slices along dim whose p-norm passes maxnorm are scaled down to it.", Renorm));
   rows.push_back(
-      Composed("aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, "
-               "bool assume_unique=False, bool invert=False) -> Tensor",
-               "Whether each element is the test element.", IsInScalar));
+      DecomposedRow("aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+                    "log of the sum of exp, without overflow.", LogSumExp));
   rows.push_back(
-      Composed("aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, "
-               "bool assume_unique=False, bool invert=False) -> Tensor",
-               "Whether the number is among the test elements.", IsInOfScalar));
+      DecomposedRow("aten::trace(Tensor self) -> Tensor", "The sum of the diagonal.", Trace));
   rows.push_back(
-      Composed("aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
-               "ScalarType? dtype=None) -> Tensor",
-               "The mean of what is not NaN.", NanMean, true));
+      DecomposedRow("aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, "
+                    "bool assume_unique=False, bool invert=False) -> Tensor",
+                    "Whether each element is among the test elements.", IsIn));
+  rows.push_back(
+      DecomposedRow("aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, "
+                    "bool assume_unique=False, bool invert=False) -> Tensor",
+                    "Whether each element is the test element.", IsInScalar));
+  rows.push_back(
+      DecomposedRow("aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, "
+                    "bool assume_unique=False, bool invert=False) -> Tensor",
+                    "Whether the number is among the test elements.", IsInOfScalar));
+  rows.push_back(
+      CompositeRow("aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, "
+                   "ScalarType? dtype=None) -> Tensor",
+                   "The mean of what is not NaN.", NanMean));
   for (const char* arguments :
        {"(Tensor self)", ".dim(Tensor self, int dim, bool keepdim=False)"}) {
-    rows.push_back(Composed(std::string("aten::_aminmax") + arguments + " -> (Tensor, Tensor)",
-                            "The smallest and the largest element.", OlderAminmax, true));
+    rows.push_back(CompositeRow(std::string("aten::_aminmax") + arguments + " -> (Tensor, Tensor)",
+                                "The smallest and the largest element.", OlderAminmax));
   }
-  rows.push_back(Composed("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor",
-                          "The sum over what broadcasting from size would repeat.", SumToSize,
-                          true));
+  rows.push_back(CompositeRow("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor",
+                              "The sum over what broadcasting from size would repeat.", SumToSize));
   return rows;
 }
 

@@ -1,7 +1,7 @@
 #ifndef LATHE_IR_OPS_REDUCE_COMPOSED_ROWS_H_
 #define LATHE_IR_OPS_REDUCE_COMPOSED_ROWS_H_
 
-// Reductions that decompose into others: variance, norms, logsumexp.
+// Reductions that decompose into others; reduce_rows.cc joins them.
 
 #include <vector>
 
@@ -9,7 +9,9 @@
 
 namespace lathe {
 
-std::vector<OpRow> ComposedReductionRows();
+std::vector<OpRow> ComposedReductionRows();  // variance, norms, logsumexp...
+std::vector<OpRow> QuantileRows();           // quantile, nanquantile
+std::vector<OpRow> StatisticsRows();         // cov, corrcoef, trapezoid...
 
 }  // namespace lathe
 

@@ -186,7 +186,9 @@ std::vector<OpRow> ReduceRows() {
                  .dtypes = KeepDType(),
                  .parts = {{ReduceKind::kMin}, {ReduceKind::kMax}},
                  .refuses_empty = "aminmax"}));
-  for (OpRow& row : ComposedReductionRows()) rows.push_back(std::move(row));
+  for (auto group : {ComposedReductionRows, QuantileRows, StatisticsRows}) {
+    for (OpRow& row : group()) rows.push_back(std::move(row));
+  }
   return rows;
 }
 

@@ -5,7 +5,7 @@
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
 #include "ir/ops/families.h"
-#include "ir/ops/loss/margin_rows.h"
+#include "ir/ops/loss/loss_groups.h"
 #include "ir/ops/opmath.h"
 
 namespace lathe {
@@ -214,21 +214,6 @@ OpRow NllComposite(const std::string& name) {
   return row;
 }
 
-// Class indexes alone; probabilities as targets and label smoothing are refused.
-Results CrossEntropy(Builder& b, const OpArgs& args) {
-  if (IsFloat(args.Type(1).dtype) || args.Float(5) != 0) {
-    return Unimplemented("aten.cross_entropy_loss: class probabilities and label smoothing");
-  }
-  int rank = args.Type(0).rank();
-  if (rank != 1 && rank != 2 && rank != 4) {
-    return Unimplemented("aten.cross_entropy_loss: an input of rank ", rank);
-  }
-  Value* logs = b.Call("aten.log_softmax.int", {args[0], rank == 1 ? 0 : 1});
-  Value* loss = b.Call(rank == 4 ? "aten.nll_loss2d_forward" : "aten.nll_loss_forward",
-                       {logs, args[1], args[2], args[3], args[4]});
-  return std::vector<Argument>{Argument::Of(loss)};
-}
-
 }  // namespace
 
 std::vector<OpRow> LossRows() {
@@ -241,16 +226,9 @@ std::vector<OpRow> LossRows() {
   }));
   rows.push_back(NllComposite("nll_loss"));
   rows.push_back(NllComposite("nll_loss2d"));
-  OpRow cross_entropy;
-  cross_entropy.schema =
-      "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, "
-      "int reduction=Mean, SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor";
-  cross_entropy.doc = "nll_loss of log_softmax(self).";
-  cross_entropy.composite = true;
-  cross_entropy.batch = BatchRule::kByDecomposition;
-  cross_entropy.decompose = CrossEntropy;
-  rows.push_back(std::move(cross_entropy));
-  for (OpRow& row : MarginRows()) rows.push_back(std::move(row));
+  for (auto group : {MarginRows, ClassRows, CompositeLossRows}) {
+    for (OpRow& row : group()) rows.push_back(std::move(row));
+  }
   return rows;
 }
 

@@ -1,13 +1,13 @@
 // Losses of classes by margin, and distances between rows.
 
-#include "ir/ops/loss/margin_rows.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "dtypes/base/status.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/host/host_loops.h"
+#include "ir/ops/loss/loss_groups.h"
 #include "ir/ops/opmath.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
@@ -128,16 +128,6 @@ Decomposed DecomposePairs(Builder& b, const OpArgs& args) {
              {Sub(b, side(0), side(1)), Scalar(args.Float(1)), std::vector<Expr>{-1}}));
 }
 
-OpRow Composed(std::string schema, std::string doc, DecomposeFunction decompose,
-               std::vector<std::string> samples) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.decompose = std::move(decompose);
-  row.samples = std::move(samples);
-  return row;
-}
-
 }  // namespace
 
 std::vector<OpRow> MarginRows() {
@@ -150,15 +140,17 @@ std::vector<OpRow> MarginRows() {
   labels.evaluate = EvaluateMultilabel;
   return {
       labels,
-      Composed("aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, "
-               "Tensor? weight=None, int reduction=Mean) -> Tensor",
-               "By how much other classes come near the target.", DecomposeMultiMargin, {}),
-      Composed("aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
-               "Distances between each row of x1 and each of x2.", DecomposeDistances,
-               {"aten._cdist_forward(f32[3, 4], f32[5, 4], 2.0, none)"}),
-      Composed("aten::_pdist_forward(Tensor self, float p=2) -> Tensor",
-               "Distances between the rows, each pair once.", DecomposePairs,
-               {"aten._pdist_forward(f32[4, 3])"}),
+      DecomposedRow(
+          "aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, "
+          "Tensor? weight=None, int reduction=Mean) -> Tensor",
+          "By how much other classes come near the target.", DecomposeMultiMargin, {}),
+      DecomposedRow(
+          "aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+          "Distances between each row of x1 and each of x2.", DecomposeDistances,
+          {"aten._cdist_forward(f32[3, 4], f32[5, 4], 2.0, none)"}),
+      DecomposedRow("aten::_pdist_forward(Tensor self, float p=2) -> Tensor",
+                    "Distances between the rows, each pair once.", DecomposePairs,
+                    {"aten._pdist_forward(f32[4, 3])"}),
   };
 }
 

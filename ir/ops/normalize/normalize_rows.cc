@@ -23,7 +23,7 @@ Value* Dense(Builder& b, Value* x) {
 
 std::vector<OpRow> NormalizeRows() {
   std::vector<OpRow> rows;
-  for (auto group : {SoftmaxRows, LayerNormRows, BatchNormRows}) {
+  for (auto group : {SoftmaxRows, LayerNormRows, BatchNormRows, WeightNormRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

@@ -14,6 +14,7 @@ namespace lathe {
 std::vector<OpRow> SoftmaxRows();
 std::vector<OpRow> LayerNormRows();  // layer, group, rms and instance norm
 std::vector<OpRow> BatchNormRows();
+std::vector<OpRow> WeightNormRows();
 
 // Mean and 1 / sqrt(variance + eps) over `dims`, kept as size 1, and the centred input.
 struct Moments {

@@ -227,7 +227,70 @@ OpRow CompositeRow(int spatial) {
   return row;
 }
 
-// ---- adaptive_max_pool: evaluated ----
+// ---- adaptive_max_pool ----
+
+// The maximum over the longest window, or its place within the channel; places past a shorter
+// window count as lowest.
+ReductionLoops AdaptiveMaxLoop(const LowerContext& c, int spatial, bool wants_place) {
+  Value* input = c.args.Tensor(0);
+  const TensorType type = TypeOf(input);
+  const std::vector<Cut> cuts = CutsOf(type, c.result().sizes, spatial);
+  const size_t first = static_cast<size_t>(type.rank() - spatial);
+  std::vector<bool> even;
+  ReductionLoops loops;
+  loops.kept_sizes = c.result().sizes;
+  loops.kind = wants_place ? ReduceKind::kArgMax : ReduceKind::kMax;
+  for (const Cut& cut : cuts) {
+    even.push_back(cut.IsEven(c.shapes));
+    loops.reduced_sizes.push_back(cut.Longest(c.shapes));
+  }
+  const auto place = [=](Index kept, Index reduced) {
+    std::vector<Expr> index(kept.begin(), kept.end());
+    for (size_t d = 0; d < cuts.size(); ++d) {
+      const Expr i = kept[first + d];
+      index[first + d] =
+          (even[d] ? i * symbolic::FloorDiv(cuts[d].in, cuts[d].count) : cuts[d].Start(i)) +
+          reduced[d];
+    }
+    return index;
+  };
+  loops.body = [=](OpsHandler& ops, TensorReader& in, Index kept, Index reduced) {
+    const std::vector<Expr> index = place(kept, reduced);
+    OpsValue inside;
+    for (size_t d = 0; d < cuts.size(); ++d) {
+      if (even[d]) continue;
+      OpsValue below = IsBelow(ops, index[first + d], cuts[d].End(kept[first + d]));
+      inside = inside.is_valid() ? ops.And(inside, below) : below;
+    }
+    if (!inside.is_valid()) return in.Load(ops, input, index);
+    return ops.Masked(
+        inside, [&] { return in.Load(ops, input, index); }, SmallestOf(type.dtype));
+  };
+  loops.position = [=](Index kept, Index reduced) {
+    const std::vector<Expr> index = place(kept, reduced);
+    Expr flat = 0;
+    for (size_t d = 0; d < cuts.size(); ++d) flat = flat * cuts[d].in + index[first + d];
+    return flat;
+  };
+  loops.kept_of_result = [](Index result) {
+    return std::vector<Expr>(result.begin(), result.end());
+  };
+  return loops;
+}
+
+// One dimension is two with a size of 1 in front.
+absl::StatusOr<Arguments> AdaptiveMaxOfLines(Builder& b, const OpArgs& args) {
+  LATHE_RETURN_IF_ERROR(OutputSizes(args, 1, b.shapes()).status());
+  std::vector<Expr> wanted = args.Ints(1);
+  wanted.insert(wanted.begin(), 1);
+  Arguments results;
+  for (Value* y :
+       b.CallMany("aten.adaptive_max_pool2d", {b.Call("aten.unsqueeze", {args[0], -2}), wanted})) {
+    Value* line = b.Call("aten.squeeze.dim", {y, -2});
+    results.push_back(line == nullptr ? Argument() : Argument::Of(line));
+  }
+  return results;
+}
 
 OpRow AdaptiveMaxRow(int spatial) {
   OpRow row;
@@ -239,6 +302,10 @@ OpRow AdaptiveMaxRow(int spatial) {
     const TensorType& input = c.args.Type(0);
     return std::vector<ValueType>{PooledType(input, sizes, input.dtype, c.shapes),
                                   PooledType(input, sizes, DType::kI64, c.shapes)};
+  };
+  row.lower = [spatial](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
+    return std::vector<Lowered>{AdaptiveMaxLoop(c, spatial, false),
+                                AdaptiveMaxLoop(c, spatial, true)};
   };
   row.evaluate = [spatial](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
     const Tensor& input = c.args.Tensor(0);
@@ -279,6 +346,13 @@ std::vector<OpRow> AdaptivePoolRows() {
   rows.push_back(AdaptiveMaxRow(2));
   rows.back().samples = {"aten.adaptive_max_pool2d(f32[2, 3, 7, 8], [3, 4])"};
   rows.push_back(AdaptiveMaxRow(3));
+  rows.emplace_back();
+  rows.back().schema =
+      "aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)";
+  rows.back().doc = "The largest elements of as many windows as asked for, and their places.";
+  rows.back().composite = true;
+  rows.back().decompose = AdaptiveMaxOfLines;
+  rows.back().samples = {"aten.adaptive_max_pool1d(f32[2, 3, 7], [3])"};
   return rows;
 }
 

@@ -1,6 +1,5 @@
 // Max pooling: the largest element of each window, and where it stood.
 
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -18,17 +17,10 @@ namespace {
 constexpr WindowArguments kArguments = {
     .kernel = 1, .stride = 2, .padding = 3, .dilation = 4, .ceil_mode = 5};
 
-// What every element is at least: -inf, or the smallest integer.
-Scalar Smallest(DType dtype) {
-  if (IsFloat(dtype)) return Scalar(-INFINITY);
-  if (IsUnsigned(dtype) || IsBool(dtype)) return Scalar(0);
-  return Scalar(std::numeric_limits<int64_t>::min() >> (64 - BitWidth(dtype)));
-}
-
 OpsValue LoadTap(OpsHandler& ops, TensorReader& in, Value* input, const Tap& tap, DType dtype) {
   if (!tap.inside.is_valid()) return in.Load(ops, input, tap.index);
   return ops.Masked(
-      tap.inside, [&] { return in.Load(ops, input, tap.index); }, Smallest(dtype));
+      tap.inside, [&] { return in.Load(ops, input, tap.index); }, SmallestOf(dtype));
 }
 
 ElementBody MaxValue(Value* input, Window window, std::vector<Expr> sizes, DType dtype) {
@@ -69,7 +61,7 @@ std::vector<Expr> FirstInside(const Window& window, Index index) {
 // The place that eager reports: of the first maximum, except that a NaN always takes over.
 ElementBody MaxPlace(Value* input, Window window, std::vector<Expr> sizes, DType dtype) {
   return [=](OpsHandler& ops, TensorReader& in, Index index) {
-    OpsValue most = ops.Constant(Smallest(dtype), LoadedDType(dtype));
+    OpsValue most = ops.Constant(SmallestOf(dtype), LoadedDType(dtype));
     OpsValue place = IndexValue(ops, PlaceOf(FirstInside(window, index), sizes, window.count()));
     ForEachTap(ops, window, sizes, index, [&](const Tap& tap) {
       OpsValue v = LoadTap(ops, in, input, tap, dtype);
@@ -183,7 +175,39 @@ OpRow WithIndices(int spatial) {
   return row;
 }
 
-// max_poolNd: the values alone. One dimension is two with a size of 1 in front.
+// One dimension is two with a size of 1 in front: values and places.
+std::vector<Value*> OfLine(Builder& b, const OpArgs& args) {
+  auto with_front = [&](int i, int64_t front) {
+    std::vector<Expr> list = args.Ints(i);
+    if (!list.empty()) list.insert(list.begin(), front);
+    return list;
+  };
+  Value* x = b.Call("aten.unsqueeze", {args.Tensor(0), -2});
+  std::vector<Value*> results = b.CallMany(
+      "aten.max_pool2d_with_indices",
+      {x, with_front(1, 1), with_front(2, 1), with_front(3, 0), with_front(4, 1), args[5]});
+  for (Value*& y : results) y = b.Call("aten.squeeze.dim", {y, -2});
+  results.resize(2);
+  return results;
+}
+
+OpRow LineWithIndices() {
+  OpRow row;
+  row.schema =
+      "aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
+      "padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)";
+  row.doc = "The largest element of each window and its place.";
+  row.decompose = [](Builder& b, const OpArgs& args) -> absl::StatusOr<Arguments> {
+    Arguments results;
+    for (Value* y : OfLine(b, args)) results.push_back(y ? Argument::Of(y) : Argument());
+    return results;
+  };
+  row.composite = true;
+  row.samples = {"aten.max_pool1d_with_indices(f32[2, 3, 7], [3], [2], [1])"};
+  return row;
+}
+
+// max_poolNd: the values alone.
 OpRow ValuesAlone(int spatial) {
   OpRow row;
   const std::string n = absl::StrCat("int[", spatial, "] ");
@@ -197,15 +221,7 @@ OpRow ValuesAlone(int spatial) {
     if (!is_1d) {
       return OneArgument(b.Call(op, {args[0], args[1], args[2], args[3], args[4], args[5]}));
     }
-    auto with_front = [&](int i, int64_t front) {
-      std::vector<Expr> list = args.Ints(i);
-      if (!list.empty()) list.insert(list.begin(), front);
-      return list;
-    };
-    Value* x = b.Call("aten.unsqueeze", {args.Tensor(0), -2});
-    Value* y = b.Call(
-        op, {x, with_front(1, 1), with_front(2, 1), with_front(3, 0), with_front(4, 1), args[5]});
-    return OneArgument(b.Call("aten.squeeze.dim", {y, -2}));
+    return OneArgument(OfLine(b, args)[0]);
   };
   row.composite = true;
   return row;
@@ -222,6 +238,7 @@ std::vector<OpRow> MaxPoolRows() {
   rows.push_back(WithIndices(3));
   rows.back().samples = {"aten.max_pool3d_with_indices(f32[2, 3, 4, 5, 6], [2, 2, 2])"};
   for (int n : {1, 2, 3}) rows.push_back(ValuesAlone(n));
+  rows.push_back(LineWithIndices());
   rows[2].samples = {"aten.max_pool1d(f32[2, 3, 7], [3], [2], [1])"};
   rows[3].samples = {"aten.max_pool2d(f32[2, 3, s0, 8], [3, 3], [2, 2], [1, 1])"};
   return rows;

@@ -1,5 +1,6 @@
 #include "ir/ops/pool/window.h"
 
+#include <limits>
 #include <utility>
 
 #include "dtypes/base/status.h"
@@ -12,6 +13,12 @@ namespace lathe {
 
 // Sums of a few such numbers and of sizes fit 64 bits.
 constexpr int64_t kLargestReach = int64_t{1} << 60;
+
+Scalar SmallestOf(DType dtype) {
+  if (IsFloat(dtype)) return Scalar(-std::numeric_limits<double>::infinity());
+  if (IsUnsigned(dtype) || IsBool(dtype)) return Scalar(0);
+  return Scalar(std::numeric_limits<int64_t>::min() >> (64 - BitWidth(dtype)));
+}
 
 int64_t Window::area() const {
   int64_t area = 1;

@@ -49,6 +49,9 @@ Tap TapAt(OpsHandler& ops, const Window& window, const std::vector<Expr>& input_
 TensorType PooledType(const TensorType& input, std::vector<Expr> sizes, DType dtype,
                       const ShapeEnv& shapes);
 
+// What every element is at least: -inf, or the smallest integer.
+Scalar SmallestOf(DType dtype);
+
 // Windows longer than this are loops of their own instead of unrolled.
 inline constexpr int64_t kUnrolledTaps = 64;
 

@@ -7,6 +7,7 @@
 
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/families.h"
 
 namespace lathe {
@@ -152,10 +153,52 @@ OpRow RecurrentRow(std::string schema, std::string doc, Cell cell) {
   return row;
 }
 
+// ---- One step: lstm_cell, gru_cell... ----
+
+// The cell's arguments: input, state(s), the weights of both, the biases of both.
+absl::StatusOr<std::vector<Argument>> OneStep(Builder& b, const OpArgs& args, const Cell& cell,
+                                              int states) {
+  const std::vector<Value*> state =
+      args[1].is_list() ? args.Tensors(1) : std::vector<Value*>{args.Tensor(1)};
+  if (static_cast<int>(state.size()) != states) {
+    return InvalidArgument(args.schema().name, ": expected ", states, " states, got ",
+                           state.size());
+  }
+  const auto linear = [&](Value* x, int weight) {
+    return b.Call("aten.linear", {x, args.Tensor(weight), args[weight + 2]});
+  };
+  std::vector<Argument> results;
+  for (Value* v : cell(b, linear(args.Tensor(0), 2), linear(state[0], 3), state)) {
+    results.push_back(v == nullptr ? Argument() : Argument::Of(v));
+  }
+  return results;
+}
+
+OpRow CellRow(const std::string& name, std::string doc, int states, Cell cell) {
+  const bool has_list = states > 1;
+  return CompositeRow(
+      "aten::" + name + "(Tensor input, " + (has_list ? "Tensor[]" : "Tensor") +
+          " hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> " +
+          (has_list ? "(Tensor, Tensor)" : "Tensor"),
+      std::move(doc),
+      [cell, states](Builder& b, const OpArgs& args) { return OneStep(b, args, cell, states); },
+      has_list ? std::vector<std::string>()
+               : std::vector<std::string>{"aten." + name + "(f32[2, 3], f32[2, 4], f32[" +
+                                          (name == "gru_cell" ? "12" : "4") + ", 3], f32[" +
+                                          (name == "gru_cell" ? "12" : "4") + ", 4])"});
+}
+
 }  // namespace
 
 std::vector<OpRow> RecurrentRows() {
   std::vector<OpRow> rows;
+  rows.push_back(CellRow("gru_cell", "A gated recurrent unit: one step.", 1, GruCell));
+  rows.push_back(
+      CellRow("lstm_cell", "Long short-term memory: one step, state and cell.", 2, LstmCell));
+  rows.push_back(
+      CellRow("rnn_tanh_cell", "A plain recurrent step with tanh.", 1, PlainCell("aten.tanh")));
+  rows.push_back(
+      CellRow("rnn_relu_cell", "A plain recurrent step with relu.", 1, PlainCell("aten.relu")));
   rows.push_back(RecurrentRow(
       "aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, "
       "float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",

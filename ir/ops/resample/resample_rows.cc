@@ -8,7 +8,7 @@ namespace lathe {
 
 std::vector<OpRow> ResampleRows() {
   std::vector<OpRow> rows;
-  for (auto group : {UpsampleRows, GridSampleRows}) {
+  for (auto group : {UpsampleRows, AntialiasRows, GridSampleRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

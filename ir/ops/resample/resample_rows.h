@@ -10,7 +10,8 @@
 namespace lathe {
 
 std::vector<OpRow> UpsampleRows();    // upsample_nearest, _linear, _bilinear, _bicubic
-std::vector<OpRow> GridSampleRows();  // grid_sampler_2d, grid_sampler_3d
+std::vector<OpRow> AntialiasRows();   // _upsample_bilinear2d_aa, _upsample_bicubic2d_aa
+std::vector<OpRow> GridSampleRows();  // grid_sampler, affine_grid_generator
 
 }  // namespace lathe
 

@@ -224,6 +224,8 @@ std::vector<OpRow> UpsampleRows() {
     rows.push_back(UpsampleRow(n.name, n.form));
     rows.push_back(VectorRow(n.name, n.form));
   }
+  rows.push_back(VectorRow("_upsample_bilinear2d_aa", {2, Interpolation::kLinear}));
+  rows.push_back(VectorRow("_upsample_bicubic2d_aa", {2, Interpolation::kCubic}));
   return rows;
 }
 

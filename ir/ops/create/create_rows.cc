@@ -72,7 +72,7 @@ absl::StatusOr<FactoryOptions> OptionsOf(const OpArgs& args, DType dtype, Device
 std::vector<OpRow> CreateRows() {
   std::vector<OpRow> rows;
   rows.push_back(ConstantRow());
-  for (auto group : {FillRows, RangeRows}) {
+  for (auto group : {FillRows, RangeRows, WindowRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

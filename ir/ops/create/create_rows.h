@@ -11,8 +11,9 @@
 
 namespace lathe {
 
-std::vector<OpRow> FillRows();   // full, zeros, ones, empty and their _like and new_ forms
-std::vector<OpRow> RangeRows();  // arange, linspace, logspace, eye, tril_indices...
+std::vector<OpRow> FillRows();    // full, zeros, ones, empty and their _like and new_ forms
+std::vector<OpRow> RangeRows();   // arange, linspace, logspace, eye, tril_indices...
+std::vector<OpRow> WindowRows();  // hann_window and its kind, fft_fftfreq
 
 // ", *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None":
 // the options of ATen's factories, with `more` before the closing parenthesis.

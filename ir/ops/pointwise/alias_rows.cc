@@ -1,8 +1,11 @@
 // Other spellings of rows, and small compositions of them.
 
+#include <numbers>
+
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/decomposed_row.h"
 #include "ir/ops/opmath.h"
 #include "ir/ops/pointwise/parts.h"
 
@@ -87,16 +90,20 @@ void AddBinaryAliases(std::vector<OpRow>& rows) {
       Alias("aten::special_logit(Tensor self, float? eps=None) -> Tensor", "aten.logit"));
   rows.push_back(
       Alias("aten::special_xlogy(Tensor self, Tensor other) -> Tensor", "aten.xlogy.Tensor"));
-}
-
-OpRow Composite(std::string schema, std::string doc, DecomposeFunction decompose) {
-  OpRow row;
-  row.schema = std::move(schema);
-  row.doc = std::move(doc);
-  row.composite = true;
-  row.batch = BatchRule::kByDecomposition;
-  row.decompose = std::move(decompose);
-  return row;
+  rows.push_back(Alias("aten::special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor",
+                       "aten.xlogy.Scalar_Self"));
+  rows.push_back(Alias("aten::special_xlogy.other_scalar(Tensor self, Scalar other) -> Tensor",
+                       "aten.xlogy.Scalar_Other"));
+  rows.push_back(
+      Alias("aten::special_gammainc(Tensor self, Tensor other) -> Tensor", "aten.igamma"));
+  rows.push_back(
+      Alias("aten::special_gammaincc(Tensor self, Tensor other) -> Tensor", "aten.igammac"));
+  rows.push_back(Alias("aten::special_polygamma(int n, Tensor self) -> Tensor", "aten.polygamma"));
+  rows.push_back(Alias("aten::special_round(Tensor self, *, int decimals=0) -> Tensor",
+                       "aten.round.decimals"));
+  rows.push_back(
+      Alias("aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+            "aten.logsumexp"));
 }
 
 // The weight of a channel (dimension 1) seen so that it broadcasts.
@@ -167,10 +174,33 @@ absl::StatusOr<std::vector<Argument>> Glu(Builder& b, const OpArgs& args) {
   return std::vector<Argument>{Argument::Of(ToDType(b, product, args.Type(0).dtype))};
 }
 
+// The angle of a real number: 0, or pi below 0.
+absl::StatusOr<std::vector<Argument>> Angle(Builder& b, const OpArgs& args) {
+  Value* self = args.Tensor(0);
+  const DType dtype = args.Type(0).dtype;
+  if (IsComplex(dtype)) return Unimplemented("aten.angle of complex numbers");
+  if (!IsFloat(dtype)) self = ToDType(b, self, DType::kF32);
+  Value* zeros = b.Call("aten.zeros_like", {self});
+  Value* pi = b.Call("aten.full_like", {self, Scalar(std::numbers::pi)});
+  Value* angle =
+      b.Call("aten.where.self", {b.Call("aten.lt.Scalar", {self, Scalar(0)}), pi, zeros});
+  if (IsFloat(dtype))
+    angle = b.Call("aten.where.self", {b.Call("aten.isnan", {self}), self, angle});
+  return std::vector<Argument>{Argument::Of(angle)};
+}
+
+// rrelu(self, lower, upper, training): the mean slope where nothing is drawn.
+absl::StatusOr<std::vector<Argument>> Rrelu(Builder& b, const OpArgs& args) {
+  if (args.Bool(3)) return Unimplemented("aten.rrelu: training draws random numbers");
+  const double slope = (args.Number(1).ToDouble() + args.Number(2).ToDouble()) / 2;
+  return std::vector<Argument>{
+      Argument::Of(b.Call("aten.leaky_relu", {args.Tensor(0), Scalar(slope)}))};
+}
+
 // Powers in f64 (or complex numbers), whatever the operands are. `overload` of aten.pow.
 OpRow FloatPower(const std::string& overload, const std::string& self,
                  const std::string& exponent) {
-  return Composite(
+  return CompositeRow(
       absl::StrCat("aten::float_power.", overload, "(", self, " self, ", exponent,
                    " exponent) -> Tensor"),
       "self to the power of exponent, in f64.",
@@ -201,21 +231,34 @@ std::vector<OpRow> AliasRows() {
   std::vector<OpRow> rows;
   AddUnaryAliases(rows);
   AddBinaryAliases(rows);
-  rows.push_back(Composite("aten::prelu(Tensor self, Tensor weight) -> Tensor",
-                           "self above 0, its channel's weight times self below.", Prelu));
+  rows.push_back(CompositeRow("aten::prelu(Tensor self, Tensor weight) -> Tensor",
+                              "self above 0, its channel's weight times self below.", Prelu));
   rows.push_back(
-      Composite("aten::isclose(Tensor self, Tensor other, float rtol=1e-05, "
-                "float atol=1e-08, bool equal_nan=False) -> Tensor",
-                "Whether equal within tolerances.", IsClose));
+      CompositeRow("aten::isclose(Tensor self, Tensor other, float rtol=1e-05, "
+                   "float atol=1e-08, bool equal_nan=False) -> Tensor",
+                   "Whether equal within tolerances.", IsClose));
   OpRow forward =
-      Composite("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
-                "log_sigmoid, and exp(-|self|) for its derivative.", LogSigmoidForward);
+      CompositeRow("aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
+                   "log_sigmoid, and exp(-|self|) for its derivative.", LogSigmoidForward);
   forward.composite = false;
   rows.push_back(std::move(forward));
-  OpRow glu = Composite("aten::glu(Tensor self, int dim=-1) -> Tensor",
-                        "The first half along dim times the sigmoid of the second.", Glu);
+  OpRow glu = CompositeRow("aten::glu(Tensor self, int dim=-1) -> Tensor",
+                           "The first half along dim times the sigmoid of the second.", Glu);
   glu.composite = false;
   rows.push_back(std::move(glu));
+  rows.push_back(CompositeRow("aten::angle(Tensor self) -> Tensor",
+                              "The angle of real numbers: 0, or pi below 0.", Angle,
+                              {"aten.angle(f32[3, 4])"}));
+  rows.back().composite = false;
+  rows.push_back(CompositeRow(
+      "aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool "
+      "training=False, Generator? generator=None) -> Tensor",
+      "self above 0, a mean slope below.", Rrelu, {"aten.rrelu(f32[3, 4])"}));
+  for (const char* quantifier : {"all", "any"}) {
+    const bool is_all = std::string(quantifier) == "all";
+    rows.push_back(Alias(absl::StrCat("aten::_is_", quantifier, "_true(Tensor self) -> Tensor"),
+                         is_all ? "aten.all" : "aten.any"));
+  }
   rows.push_back(FloatPower("Tensor_Tensor", "Tensor", "Tensor"));
   rows.push_back(FloatPower("Tensor_Scalar", "Tensor", "Scalar"));
   rows.push_back(FloatPower("Scalar", "Scalar", "Tensor"));

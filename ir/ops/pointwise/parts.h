@@ -20,6 +20,7 @@ std::vector<OpRow> SelectRows();
 std::vector<OpRow> CopyRows();
 std::vector<OpRow> SpecialRows();
 std::vector<OpRow> AliasRows();
+std::vector<OpRow> QuantizeRows();
 
 std::vector<OpRow> Concatenate(std::vector<std::vector<OpRow>> parts);
 

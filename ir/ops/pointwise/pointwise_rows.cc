@@ -15,7 +15,8 @@ std::vector<OpRow> Concatenate(std::vector<std::vector<OpRow>> parts) {
 
 std::vector<OpRow> PointwiseRows() {
   return Concatenate({ArithmeticRows(), CompareRows(), BitwiseRows(), MathRows(), RoundingRows(),
-                      ActivationRows(), SelectRows(), CopyRows(), SpecialRows(), AliasRows()});
+                      ActivationRows(), SelectRows(), CopyRows(), SpecialRows(), AliasRows(),
+                      QuantizeRows()});
 }
 
 }  // namespace lathe

@@ -142,6 +142,55 @@ const OpRow* FindNumberOverload(const Node& node, const OpRow& row, const OpRegi
   return nullptr;
 }
 
+// The dtype that a number becomes beside these arguments' tensors; nullopt without a tensor.
+std::optional<DType> DTypeBeside(const Node& node, const Argument& number) {
+  const auto rank = [](DType d) { return IsFloat(d) || IsComplex(d) ? 2 : IsBool(d) ? 0 : 1; };
+  std::optional<DType> dtype;
+  for (const Argument& a : node.arguments) {
+    if (!a.is_value() || !a.value()->type.is_tensor()) continue;
+    const DType other = a.value()->type.tensor().dtype;
+    if (!dtype || rank(other) > rank(*dtype)) dtype = other;
+  }
+  if (!dtype) return std::nullopt;
+  bool is_float = number.kind() == Argument::Kind::kScalar && number.number().is_float();
+  if (number.is_value()) {
+    is_float = number.value()->type.scalar().kind == symbolic::ExprType::kFloat;
+  }
+  if (is_float && rank(*dtype) < 2) return DType::kF32;
+  const bool is_bool = number.kind() == Argument::Kind::kBool;
+  return rank(*dtype) == 0 && !is_float && !is_bool ? DType::kI64 : dtype;
+}
+
+// Eager makes a tensor of a number where no overload takes one: 1 - x, exported as aten.sub.Tensor.
+// Whether there was such a number; the tensors are made before the node.
+absl::StatusOr<bool> WrapNumbers(Node* node, const OpRow& row, const OpRegistry& registry) {
+  bool any = false;
+  for (size_t k = 0; k < node->arguments.size(); ++k) {
+    const bool is_named = k < node->names.size() && !node->names[k].empty();
+    const SchemaArgument* expected = nullptr;
+    for (size_t i = 0; i < row.parsed.arguments.size(); ++i) {
+      const SchemaArgument& a = row.parsed.arguments[i];
+      if (is_named ? a.name == node->names[k] : i == k) expected = &a;
+    }
+    const Argument number = node->arguments[k];
+    if (expected == nullptr || expected->type != SchemaArgument::Type::kTensor ||
+        expected->is_written || !IsNumber(number)) {
+      continue;
+    }
+    const std::optional<DType> dtype = DTypeBeside(*node, number);
+    if (!dtype) continue;
+    Node* full = node->graph->Insert(node, "aten.full", {Argument::List({}), number},
+                                     {ValueType(ContiguousType(*dtype, {}))});
+    full->arguments.push_back(Argument::Of(*dtype));
+    full->names = {"", "", "dtype"};
+    full->origin = node->origin;
+    LATHE_RETURN_IF_ERROR(ResolveNode(full, registry));
+    node->graph->SetArgument(node, static_cast<int>(k), Argument::Of(full->results[0]));
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 absl::Status ResolveNode(Node* node, const OpRegistry& registry) {
@@ -156,6 +205,9 @@ absl::Status ResolveNode(Node* node, const OpRegistry& registry) {
     if (const OpRow* other = FindNumberOverload(*node, *row, registry)) {
       row = other;
       bound = BindArguments(row->parsed, node->arguments, node->names);
+    } else {
+      LATHE_ASSIGN_OR_RETURN(const bool wrapped, WrapNumbers(node, *row, registry));
+      if (wrapped) bound = BindArguments(row->parsed, node->arguments, node->names);
     }
   }
   if (!bound.ok()) return AtNode(bound.status(), place, node->origin.source);

@@ -27,10 +27,11 @@ struct Count {
 
 using Check = ConformAnswer (*)(const RecordedCall& call, const OpRegistry& registry);
 
-// Runs `check` on every recorded call; at least `wanted` must pass and none may fail.
-void CheckAll(Check check, int wanted) {
-  absl::StatusOr<std::vector<RecordedCall>> calls = ReadRecordedCalls(
-      ReadFile("third_party/vectors/ops.jsonl"), ReadFile("third_party/vectors/ops.safetensors"));
+// Runs `check` on every recorded call of a file; at least `wanted` must pass and none may fail.
+void CheckAll(Check check, const std::string& file, int wanted) {
+  const std::string path = "third_party/vectors/" + file;
+  absl::StatusOr<std::vector<RecordedCall>> calls =
+      ReadRecordedCalls(ReadFile(path + ".jsonl"), ReadFile(path + ".safetensors"));
   ASSERT_TRUE(calls.ok()) << calls.status();
   const char* filter = std::getenv("LATHE_CONFORM");
   std::regex pattern(filter != nullptr ? filter : "");
@@ -66,8 +67,10 @@ void CheckAll(Check check, int wanted) {
 }
 
 // The numbers rise with every op that is added.
-TEST(Conform, EvaluateAgrees) { CheckAll(CheckCall, 9056); }
-TEST(Conform, LoweringsAgree) { CheckAll(CheckLowering, 5479); }
+TEST(Conform, EvaluateAgrees) { CheckAll(CheckCall, "ops", 9056); }
+TEST(Conform, LoweringsAgree) { CheckAll(CheckLowering, "ops", 5589); }
+TEST(Conform, EvaluateAgreesOnMore) { CheckAll(CheckCall, "more_ops", 997); }
+TEST(Conform, LoweringsAgreeOnMore) { CheckAll(CheckLowering, "more_ops", 56); }
 
 }  // namespace
 }  // namespace lathe

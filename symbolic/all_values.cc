@@ -66,26 +66,18 @@ class Grid {
   }
 
   std::optional<bool> Decide(const FlatCondition& condition) const {
-    std::vector<int64_t> at(axes_.size(), 0), values;
-    for (const Axis& axis : axes_) values.push_back(axis.first);
     std::optional<bool> common;
-    for (int64_t left = points_; left > 0; --left) {
-      const bool possible = std::all_of(facts_.begin(), facts_.end(), [&](const FlatCondition& f) {
-        return f.Holds(values.data());
-      });
-      if (possible) {
-        const std::optional<bool> value = condition.ValueOf(values.data());
-        if (!value || (common && *common != *value)) return std::nullopt;
-        common = value;
-      }
-      for (size_t i = 0; i < at.size(); ++i) {
-        values[i] += axes_[i].step;
-        if (++at[i] < axes_[i].count) break;
-        at[i] = 0;
-        values[i] = axes_[i].first;
-      }
-    }
-    return common;
+    const bool all = ForPossible([&](const int64_t* values) {
+      const std::optional<bool> value = condition.ValueOf(values);
+      if (!value || (common && *common != *value)) return false;
+      common = value;
+      return true;
+    });
+    return all ? common : std::nullopt;
+  }
+
+  bool IsEmpty() const {
+    return ForPossible([](const int64_t*) { return false; });
   }
 
   std::optional<FlatCondition> Compile(const Expr& condition) const {
@@ -97,6 +89,26 @@ class Grid {
   }
 
  private:
+  // Calls `visit` with the values that the facts allow until it returns false, and returns that.
+  template <typename Visit>
+  bool ForPossible(Visit visit) const {
+    std::vector<int64_t> at(axes_.size(), 0), values;
+    for (const Axis& axis : axes_) values.push_back(axis.first);
+    for (int64_t left = points_; left > 0; --left) {
+      const bool possible = std::all_of(facts_.begin(), facts_.end(), [&](const FlatCondition& f) {
+        return f.Holds(values.data());
+      });
+      if (possible && !visit(values.data())) return false;
+      for (size_t i = 0; i < at.size(); ++i) {
+        values[i] += axes_[i].step;
+        if (++at[i] < axes_[i].count) break;
+        at[i] = 0;
+        values[i] = axes_[i].first;
+      }
+    }
+    return true;
+  }
+
   bool CoverSymbolsOf(const Expr& fact) {
     const std::vector<Expr> of = FreeSymbols(fact);
     return std::all_of(of.begin(), of.end(), [&](const Expr& s) {
@@ -122,6 +134,15 @@ std::optional<bool> DecideByAllValues(const Knowledge& k, const Expr& condition)
   grid.AddFacts();
   const std::optional<FlatCondition> flat = grid.Compile(condition);
   return flat ? grid.Decide(*flat) : std::nullopt;
+}
+
+bool AllowNoValues(const Knowledge& k, const Expr& condition) {
+  Grid grid(k);
+  for (const Expr& symbol : FreeSymbols(condition)) {
+    if (!grid.AddSymbol(symbol)) return false;
+  }
+  grid.AddFacts();
+  return grid.IsEmpty();
 }
 
 }  // namespace lathe::symbolic

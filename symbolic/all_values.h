@@ -14,6 +14,9 @@ namespace lathe::symbolic {
 // nothing if its symbols have more than a few thousand values together.
 std::optional<bool> DecideByAllValues(const Knowledge& k, const Expr& condition);
 
+// The facts allow no values at all for the symbols of `condition`, which are few.
+bool AllowNoValues(const Knowledge& k, const Expr& condition);
+
 }  // namespace lathe::symbolic
 
 #endif  // LATHE_SYMBOLIC_ALL_VALUES_H_

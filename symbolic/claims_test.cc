@@ -30,6 +30,23 @@ Expr Parse(absl::string_view text, ExprContext& context) {
   return e.value_or(Expr::Overflow());
 }
 
+// At the commas outside parentheses.
+std::vector<std::string> SplitFacts(const std::string& text) {
+  std::vector<std::string> facts;
+  int depth = 0;
+  std::string fact;
+  for (const char ch : text + ",") {
+    depth += ch == '(' ? 1 : ch == ')' ? -1 : 0;
+    if (ch == ',' && depth == 0) {
+      if (fact.find_first_not_of(' ') != std::string::npos) facts.push_back(fact);
+      fact.clear();
+    } else {
+      fact += ch;
+    }
+  }
+  return facts;
+}
+
 // "a, b |- claim => answer"
 struct Claim {
   std::vector<std::string> facts;
@@ -39,19 +56,7 @@ struct Claim {
 Claim ParseClaim(const std::string& line) {
   const std::vector<std::string> sides = absl::StrSplit(line, " |- ");
   const std::vector<std::string> right = absl::StrSplit(sides.at(1), " => ");
-  Claim c{{}, right.at(0), right.at(1)};
-  int depth = 0;
-  std::string fact;
-  for (const char ch : sides.at(0) + ",") {
-    depth += ch == '(' ? 1 : ch == ')' ? -1 : 0;
-    if (ch == ',' && depth == 0) {
-      if (fact.find_first_not_of(' ') != std::string::npos) c.facts.push_back(fact);
-      fact.clear();
-    } else {
-      fact += ch;
-    }
-  }
-  return c;
+  return {SplitFacts(sides.at(0)), right.at(0), right.at(1)};
 }
 
 std::string Answer(const ShapeEnv& env, const Expr& claim) {
@@ -85,6 +90,27 @@ void CheckClaims(const std::string& path) {
 TEST(Claims, Recorded) { CheckClaims("third_party/vectors/claims.txt"); }
 TEST(Claims, Own) { CheckClaims("symbolic/testdata/claims.txt"); }
 TEST(Claims, DecidedByTrying) { CheckClaims("symbolic/testdata/tried_claims.txt"); }
+TEST(Claims, MadeAtRandom) { CheckClaims("symbolic/testdata/made_claims.txt"); }
+// "contradiction: a, b": one of the facts is refused; "possible: a, b": none is.
+TEST(Claims, ContradictionsAreRefused) {
+  for (const std::string& line : LinesOf("symbolic/testdata/contradictions.txt")) {
+    const std::vector<std::string> parts = absl::StrSplit(line, ": ");
+    ShapeEnv env(std::make_shared<ExprContext>());
+    std::vector<Expr> facts;
+    bool refused = false;
+    for (const std::string& fact : SplitFacts(parts.at(1))) {
+      facts.push_back(Parse(fact, env.context()));
+      const absl::Status added = env.AddFact(facts.back());
+      refused = !added.ok();
+      if (!refused) continue;
+      EXPECT_EQ(added.code(), absl::StatusCode::kOutOfRange) << added;
+      EXPECT_NE(added.message().find("contradicts what is known"), std::string::npos) << added;
+      break;
+    }
+    EXPECT_EQ(refused, parts.at(0) == "contradiction") << line;
+  }
+}
+
 TEST(Claims, OfOtherShapes) { CheckClaims("symbolic/testdata/more_claims.txt"); }
 
 }  // namespace

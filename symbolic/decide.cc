@@ -8,6 +8,7 @@
 #include "symbolic/cases.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/knowledge.h"
+#include "symbolic/residues.h"
 #include "symbolic/sampler.h"
 #include "symbolic/signs.h"
 #include "symbolic/walk.h"
@@ -63,7 +64,9 @@ std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
       if ((equal ? maybe_true : maybe_false) && k.IsNonNegative(p) && k.IsNonNegative(negated)) {
         return equal;
       }
-      if ((equal ? maybe_false : maybe_true) && k.IsNeverZero(p)) return !equal;
+      if ((equal ? maybe_false : maybe_true) && (IsNeverZeroByResidues(k, p) || k.IsNeverZero(p))) {
+        return !equal;
+      }
       return std::nullopt;
     }
   }

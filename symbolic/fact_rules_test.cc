@@ -124,6 +124,8 @@ void SimplifyRareOnes() {
                           Abs(-y * y),
                           Min(x, 20 * y),
                           Max(x, 20 * y),
+                          Min(x * y, 3 * y),
+                          Max(2 * x * y, 5 * y * y),
                           Where(Or(Lt(x, 3), Eq(y, 2)), x, y),
                           Where(Ne(x + y, 7), x, y),
                           Eq(x + y, 7),

@@ -114,10 +114,12 @@ class Knowledge {
   bool LearnZero(const Polynomial& p);
   bool LearnResidue(const Polynomial& p, int64_t modulus);
   bool LearnNonZero(const Polynomial& p);
+  bool LearnDivisors(const Expr& condition);
   bool LearnChosen(const Polynomial& p);
   bool Narrow(const Expr& e, const Range& range);
   bool NarrowParts(const Expr& e, const Range& range);
   bool NarrowFactors(absl::Span<const Expr> x, const Range& range);
+  bool NarrowBase(const Expr& base, int64_t exponent, const Range& range);
   bool NarrowDividend(const Expr& x, int64_t d, const Range& range);
   template <typename RangeOfOperand>
   Range RangeFromOperands(const Expr& e, RangeOfOperand range_of) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "symbolic/contradiction.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe::symbolic {
@@ -10,6 +11,8 @@ namespace {
 
 // Removing facts one by one is done for this many; of more only those near the question are kept.
 constexpr size_t kMostFacts = 400;
+// Contradictions that no fact shows when it comes are looked for in as many.
+constexpr size_t kMostFactsToHoldApart = 24;
 
 bool LearnRange(Knowledge& k, const Expr& e, const Range& r) {
   for (const Expr& fact : RangeFacts(e, r)) {
@@ -37,7 +40,10 @@ class Reduction {
     std::vector<Expr> some;
     for (const size_t i : chosen) some.push_back(facts_[i]);
     const std::unique_ptr<Knowledge> k = Combine(context_, {}, some);
-    if (condition_.AsBool()) return k == nullptr;
+    if (condition_.AsBool()) {
+      return k == nullptr || (!some.empty() && some.size() <= kMostFactsToHoldApart &&
+                              FindContradiction(context_, {}, some, some.back(), *k));
+    }
     return k != nullptr && k->Decide(condition_) == answer_;
   }
 

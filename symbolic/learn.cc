@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/knowledge.h"
 #include "symbolic/monomial.h"
+#include "symbolic/sampler.h"
 #include "symbolic/simplify/checked.h"
+#include "symbolic/walk.h"
 
 namespace lathe::symbolic {
 namespace {
 
 constexpr size_t kMostChosenFrom = 4;
+constexpr size_t kMostNodesWithDivisors = 100;
 
 Polynomial Constant(int64_t value) {
   Polynomial p;
@@ -101,6 +106,7 @@ bool Knowledge::Learn(const Expr& condition) {
   }
   for (const Expr& s : FreeSymbols(condition)) facts_with_[s].push_back(condition);
   Forget();
+  if (!LearnDivisors(condition)) return false;
   if (!of_integers || p.overflow) return true;
   switch (condition.kind()) {
     case ExprKind::kEq:
@@ -112,6 +118,29 @@ bool Knowledge::Learn(const Expr& condition) {
     default:
       return LearnNonNegative(std::move(p));
   }
+}
+
+// What holds is defined: no divisor that it takes is 0.
+bool Knowledge::LearnDivisors(const Expr& condition) {
+  if (HasMoreNodesThan(kMostNodesWithDivisors, condition)) return true;
+  absl::InlinedVector<Expr, 4> divisors;
+  absl::flat_hash_set<Expr> seen;
+  const auto is_done = [&](const Expr& e) {
+    // What stands on one side only is not always computed.
+    const bool chooses = e.kind() == ExprKind::kWhere || e.kind() == ExprKind::kAnd ||
+                         e.kind() == ExprKind::kOr || e.type() == ExprType::kFloat;
+    return chooses || e.operands().empty() || seen.contains(e);
+  };
+  VisitOperandsFirst(condition, is_done, [&](const Expr& e) {
+    seen.insert(e);
+    const bool divides = e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kMod ||
+                         e.kind() == ExprKind::kTruncDiv || e.kind() == ExprKind::kTruncMod;
+    if (divides && !e.operands()[1].is_const()) divisors.push_back(e.operands()[1]);
+  });
+  return std::all_of(divisors.begin(), divisors.end(), [&](const Expr& d) {
+    const Expr nonzero = Ne(d, 0);
+    return nonzero.IsOverflow() || Learn(nonzero);
+  });
 }
 
 bool Knowledge::LearnZero(const Polynomial& p) {

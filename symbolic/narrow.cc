@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/knowledge.h"
 #include "symbolic/simplify/checked.h"
@@ -17,6 +18,7 @@ constexpr size_t kMostInequalitiesPerTerm = 16;
 constexpr int kDeepestNarrowing = 16;
 constexpr int64_t kLargestFactored = 1024;
 constexpr int kMostDivisors = 8;
+constexpr size_t kMostOperandsToBound = 4;
 
 bool IsInfiniteLower(int64_t v) { return v == Range::kMin; }
 bool IsInfiniteUpper(int64_t v) { return v == Range::kMax; }
@@ -59,6 +61,12 @@ bool Knowledge::Narrow(const Expr& e, const Range& range) {
   Range& stored = bounds_.try_emplace(e).first->second;
   Range r = Intersect(stored, range);
   if (e.node() != nullptr) r = Intersect(r, IntrinsicRange(e));
+  if (!e.operands().empty() && e.kind() != ExprKind::kAdd &&
+      e.operands().size() <= kMostOperandsToBound) {
+    absl::InlinedVector<Range, kMostOperandsToBound> ranges;
+    for (const Expr& o : e.operands()) ranges.push_back(RangeOf(o));
+    r = Intersect(r, RangeOfOperation(e.kind(), ranges));
+  }
   const Residue residue = ResidueOf(e);
   if (residue.modulus > 1 && !r.empty()) {
     if (!IsInfiniteLower(r.lower)) {
@@ -122,9 +130,42 @@ bool Knowledge::NarrowParts(const Expr& e, const Range& range) {
     }
   } else if (e.kind() == ExprKind::kMul) {
     ok = NarrowFactors(x, range);
+  } else if (e.kind() == ExprKind::kPow && x[1].is_const()) {
+    ok = NarrowBase(x[0], *x[1].AsInt(), range);
   }
   --narrow_depth_;
   return ok;
+}
+
+// The largest r >= 0 with r**n <= v, for v >= 0.
+static int64_t Root(int64_t v, int64_t n) {
+  const auto fits = [&](int64_t r) {
+    int64_t power = 1;
+    for (int64_t i = 0; i < n; ++i) {
+      if (__builtin_mul_overflow(power, r, &power) || power > v) return false;
+    }
+    return true;
+  };
+  int64_t low = 0, high = int64_t{1} << 32;
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    (fits(middle) ? low : high) = fits(middle) ? middle : middle - 1;
+  }
+  return low;
+}
+
+// What a bound of base**exponent says of the base.
+bool Knowledge::NarrowBase(const Expr& base, int64_t exponent, const Range& range) {
+  if (exponent < 2 || exponent > 62 || IsInfiniteUpper(range.upper)) return true;
+  Range r;
+  if (exponent % 2 == 0) {
+    if (range.upper < 0) return false;
+    r.upper = Root(range.upper, exponent);
+    r.lower = -r.upper;
+  } else if (range.upper >= 0) {
+    r.upper = Root(range.upper, exponent);
+  }
+  return Narrow(base, r);
 }
 
 bool Knowledge::NarrowFactors(absl::Span<const Expr> x, const Range& range) {

@@ -28,6 +28,7 @@ constexpr int kFewProofs = 8;
 constexpr int kMostNewProducts = 6;
 constexpr int kMostQuotients = 3;  // that are multiplied out, one after another
 constexpr size_t kWidestSplit = 4;
+constexpr int64_t kLargestLeastQuotient = 4;
 constexpr size_t kLargestSplit = 1000;  // operations in what is split
 
 Polynomial Constant(int64_t value) {
@@ -229,9 +230,22 @@ class Prover {
     const Polynomial product = Times(y, q);
     Require(Minus(x, product));
     Require(Minus(Minus(AddScaled(product, y, 1), x), Constant(1)));
+    DescribeLeastQuotient(q, x, y, product);
     if (k_.RangeOf(x).lower >= 0) {
       Require(Single(q));
       Require(Minus(x, Single(q)));
+    }
+  }
+
+  // x >= 3*y makes q >= 3 and q*y >= 3*y, for a positive y that is no number.
+  void DescribeLeastQuotient(const Expr& q, const Polynomial& x, const Polynomial& y,
+                             const Polynomial& product) {
+    if (y.terms.empty()) return;
+    for (int64_t least = kLargestLeastQuotient; least > 0; --least) {
+      const Polynomial rest = AddScaled(x, y, -least);
+      if (rest.overflow || k_.RangeOf(rest).lower < 0) continue;
+      Require(Minus(Single(q), Constant(least)));
+      return Require(AddScaled(product, y, -least));
     }
   }
 
@@ -249,7 +263,10 @@ class Prover {
     Require(Single(r));
     Require(Minus(Minus(y, Single(r)), Constant(1)));
     if (k_.RangeOf(x).lower >= 0) Require(Minus(x, Single(r)));
-    RequireZero(Minus(Minus(x, Times(y, FloorDiv(a, b))), Single(r)));
+    const Expr q = FloorDiv(a, b);
+    const Polynomial product = Times(y, q);
+    RequireZero(Minus(Minus(x, product), Single(r)));
+    if (q.kind() == ExprKind::kFloorDiv) DescribeLeastQuotient(q, x, y, product);
   }
 
   // (f - low)(g - low) >= 0 and so on, for m = f*g.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
+#include "symbolic/contradiction.h"
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/known_facts.h"
@@ -20,6 +21,8 @@ constexpr int kMostFailedProofs = 16;
 // The first few of these are searched as long as any question, the others through so many steps.
 constexpr int kMostFullProofs = 4;
 constexpr int kProofsOfOneGuard = 4;
+// Facts of a program are many and do not contradict each other; those of a question are few.
+constexpr int kMostVainSearches = 32;
 
 }  // namespace
 
@@ -47,8 +50,9 @@ bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& as
   const size_t before = learned.size();
   learned.push_back(condition);
   const Expr current = knowledge->WithReplacements(condition);
-  const bool ok =
-      HasSolution(current) ? ReplaceFree(current) || Rebuild() : knowledge->Learn(current);
+  bool ok = HasSolution(current) ? ReplaceFree(current) || Rebuild() : knowledge->Learn(current);
+  // Of a guard the hints are a proof that it holds together with what they were asked before.
+  if (ok && origin != Origin::kGuard) ok = !Contradicts(condition);
   if (ok) {
     sources.push_back({condition, origin, asker, ""});
     if (flat) {
@@ -59,8 +63,15 @@ bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& as
     return true;
   }
   learned.resize(before);
-  LATHE_CHECK(Rebuild()) << "facts that held together no longer do";
+  // Without it too, in another order: from here on any answer is right.
+  contradictory = !Rebuild();
   return false;
+}
+
+bool ShapeEnv::Impl::Contradicts(const Expr& condition) {
+  if (vain_searches >= kMostVainSearches) return false;
+  ++vain_searches;
+  return FindContradiction(context.get(), Ranges(), learned, condition, *knowledge);
 }
 
 bool ShapeEnv::Impl::ReplaceFree(const Expr& condition) {
@@ -83,10 +94,14 @@ bool ShapeEnv::Impl::HasSolution(const Expr& condition) const {
   return knowledge->Solve(condition).has_value();
 }
 
-bool ShapeEnv::Impl::Rebuild() {
+std::vector<std::pair<Expr, Range>> ShapeEnv::Impl::Ranges() const {
   std::vector<std::pair<Expr, Range>> ranges;
-  for (const Expr& s : symbols) ranges.push_back({s, info[s].range});
-  std::unique_ptr<Knowledge> k = Combine(context.get(), ranges, learned);
+  for (const Expr& s : symbols) ranges.push_back({s, info.at(s).range});
+  return ranges;
+}
+
+bool ShapeEnv::Impl::Rebuild() {
+  std::unique_ptr<Knowledge> k = Combine(context.get(), Ranges(), learned);
   if (k == nullptr) return false;
   knowledge = std::move(k);
   return true;
@@ -120,10 +135,10 @@ absl::Status ShapeEnv::Impl::AddFact(const Expr& condition, Origin origin, const
     return InvalidArgument("a fact must be a condition, not ", ShortText(condition));
   }
   const std::optional<bool> known = knowledge->Decide(condition);
-  if (known == true) {
+  if (known == true && !contradictory) {
     return absl::OkStatus();
   }
-  if (known == false || !Learn(condition, origin, asker)) {
+  if (known == false || contradictory || !Learn(condition, origin, asker)) {
     return OutOfRange("fact ", ShortText(condition),
                       " contradicts what is known: ", Known(condition), asker.ToString());
   }

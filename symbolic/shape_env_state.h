@@ -39,7 +39,10 @@ struct ShapeEnv::Impl {
   // unbacked symbol. False: not that case, or a contradiction.
   bool ReplaceFree(const Expr& condition);
   bool HasSolution(const Expr& condition) const;
+  std::vector<std::pair<Expr, Range>> Ranges() const;
   bool Rebuild();
+  // Of `condition`, just learnt, with others; hints are not asked.
+  bool Contradicts(const Expr& condition);
   // What stands against a condition: ranges of its symbols, facts that share one.
   std::string Known(const Expr& condition) const;
   absl::Status AddFact(const Expr& condition, Origin origin, const Asker& asker);
@@ -65,6 +68,8 @@ struct ShapeEnv::Impl {
   int next_unbacked = 0;
   int next_backed = 0;
   int failed_proofs = 0;  // on behalf of guards
+  int vain_searches = 0;  // for contradictions
+  bool contradictory = false;
   bool frozen = false;
   std::mutex mutex;  // questions fill tables
   HintModel model;

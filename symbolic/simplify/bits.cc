@@ -37,6 +37,13 @@ std::optional<Expr> LowMask(const RuleInput& in) {
   if ((*c & (*c + 1)) != 0) return std::nullopt;
   return SimplifyMod(in.context, in.x[0], *c + 1);
 }
+std::optional<Expr> HighMask(const RuleInput& in) {
+  const std::optional<int64_t> c = in.x[1].AsInt();
+  if (in.kind != ExprKind::kBitAnd || !c || *c >= -1 || *c == INT64_MIN) return std::nullopt;
+  const int64_t power = -*c;
+  if ((power & (power - 1)) != 0) return std::nullopt;
+  return SimplifyProduct(in.context, {power, SimplifyFloorDiv(in.context, in.x[0], power)});
+}
 
 constexpr Rule kBitRules[] = {
     {"bits.of_numbers", "c & d = its value, and so on", "c, d constant", OfNumbers},
@@ -44,6 +51,7 @@ constexpr Rule kBitRules[] = {
     {"bits.with_zero", "x & 0 = 0, x | 0 = x ^ 0 = x", "always", WithZero},
     {"bits.with_all_ones", "x & -1 = x, x | -1 = -1", "always", WithAllOnes},
     {"bits.low_mask", "x & (2**k - 1) = x % 2**k", "k >= 1 constant", LowMask},
+    {"bits.high_mask", "x & -2**k = 2**k*(x//2**k)", "1 <= k <= 62 constant", HighMask},
 };
 
 std::optional<Expr> ShiftOfZero(const RuleInput& in) {

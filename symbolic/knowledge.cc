@@ -8,6 +8,7 @@
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/monomial.h"
+#include "symbolic/signs.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/walk.h"
 
@@ -147,7 +148,6 @@ Range Knowledge::RangeOf(const Expr& root) {
 
 void Knowledge::KeepBoundOfSymbol(const Expr& symbol, const Range& range) {
   const uint16_t index = symbol.node()->symbol_index;
-  has_constant_symbols_ |= range.lower == range.upper;
   if (index == kNoSymbolIndex) return;
   if (index >= symbol_bounds_.size()) symbol_bounds_.resize(index + 1u);
   symbol_bounds_[index] = range.empty() ? Range{} : range;
@@ -248,7 +248,10 @@ bool Knowledge::IsNonZero(const Expr& e) {
     for (const Power& p : FactorsOf(e)) all = all && !RangeOf(p.base).Contains(0);
     if (all) return true;
   }
-  return AsLearnt(Ne(e, 0)) == true;
+  if (AsLearnt(Ne(e, 0)) == true) return true;
+  if (e.kind() != ExprKind::kAdd) return false;
+  const std::optional<Signs> signs = SignsOf(*this, ToPolynomial(e));
+  return signs && !signs->zero;
 }
 
 }  // namespace lathe::symbolic

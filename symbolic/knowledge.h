@@ -81,11 +81,9 @@ class Knowledge {
   bool IsNeverZeroByRemainder(const Polynomial& p, int64_t modulus = 0);
   std::optional<bool> Decide(const Expr& condition, int most_proofs = kProofsOfOneQuestion);
   std::optional<bool> ByBounds(const Expr& condition);  // without a search
-  // `e` is a sum or product of symbols that are nothing but themselves, and nothing was learnt of
-  // it: it has more than one value.
-  bool Varies(const Expr& e) const {
-    return e.node()->plain && SymbolsStand() && StoredBound(e) == Range{};
-  }
+  // No symbol stands for something else, and nothing is bounded to one value: sums and products of
+  // symbols are what they are.
+  bool AllVaries() const { return replacements_.empty() && !has_constants_; }
   // It or its opposite was learnt as it stands.
   std::optional<bool> AsLearnt(const Expr& condition) const {
     const auto it = truths_.find(condition);
@@ -125,8 +123,6 @@ class Knowledge {
   Range RangeFromOperands(const Expr& e, RangeOfOperand range_of) const;
   std::optional<Range> RangeOfSmall(const Expr& e, int depth);
   Range RangeOfPlain(const Expr& e);
-  // No symbol is anything but itself.
-  bool SymbolsStand() const { return replacements_.empty() && !has_constant_symbols_; }
   void KeepBoundOfSymbol(const Expr& symbol, const Range& range);
   Range StoredBound(const Expr& e) const;
   Range StoredBoundOfSum(const Polynomial& p) const;
@@ -138,7 +134,7 @@ class Knowledge {
   absl::flat_hash_map<Expr, Expr> replacements_;
   absl::flat_hash_map<Expr, Range> bounds_;  // of symbols, monomials and sums without constant
   std::vector<Range> symbol_bounds_;         // those of symbols again, by their index
-  bool has_constant_symbols_ = false;        // whose bounds are one value
+  bool has_constants_ = false;               // some bounds are one value
   bool has_sum_bounds_ = false;
   bool knows_remainders_ = false;                // bounds of some x % d
   absl::flat_hash_map<Expr, Residue> residues_;  // of monomials and sums without constant

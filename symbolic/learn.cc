@@ -122,6 +122,7 @@ bool Knowledge::Learn(const Expr& condition) {
 
 // What holds is defined: no divisor that it takes is 0.
 bool Knowledge::LearnDivisors(const Expr& condition) {
+  if (ComparesSmallPolynomials(condition)) return true;
   if (HasMoreNodesThan(kMostNodesWithDivisors, condition)) return true;
   absl::InlinedVector<Expr, 4> divisors;
   absl::flat_hash_set<Expr> seen;

@@ -89,6 +89,7 @@ bool Knowledge::Narrow(const Expr& e, const Range& range) {
   }
   if (r == stored) return true;
   stored = r;
+  has_constants_ |= r.lower == r.upper;
   if (e.is_symbol()) KeepBoundOfSymbol(e, r);
   Forget();
   if (r.empty()) return false;

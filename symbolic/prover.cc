@@ -283,8 +283,18 @@ class Prover {
       if (x_low && y_high) RequireProduct(m, f, x.lower, h, y.upper, -1);
       if (x_high && y_low) RequireProduct(m, f, x.upper, h, y.lower, -1);
       MultiplyFacts(m, factor.base, *g);
+      RequireSquares(m, factor.base, *g);
       if (rows_.size() >= kMostConstraints) return;
     }
+  }
+
+  // (f - g)**2 >= 0 and (f + g)**2 >= 0 where both squares are spoken of.
+  void RequireSquares(const Expr& m, const Expr& f, const Expr& g) {
+    const Expr x = Pow(f, 2), y = Pow(g, 2);
+    if (f == g || !unknowns_.contains(x) || !unknowns_.contains(y)) return;
+    const Polynomial squares = AddScaled(ToPolynomial(x), ToPolynomial(y), 1);
+    Require(AddScaled(squares, Single(m), -2));
+    Require(AddScaled(squares, Single(m), 2));
   }
 
   // sign * (f - a) * (h - b) >= 0

@@ -78,7 +78,8 @@ class Results {
 };
 
 Expr Refine(Knowledge& k, const Expr& e) {
-  if (e.type() == ExprType::kFloat || (e.node() != nullptr && k.Varies(e))) return e;
+  if (e.type() == ExprType::kFloat) return e;
+  if (k.AllVaries() && IsSmallPolynomial(e, 2)) return e;
   const FactRuleInput in = {k, k.context(), e, e.operands()};
   if (const auto value = ApplyFactRules(ValueRules(), in)) return *value;
   if (e.kind() == ExprKind::kAdd) return RefineSum(k, e);
@@ -109,7 +110,9 @@ Expr Knowledge::Simplify(const Expr& original) {
     const std::optional<int64_t> value = OnlyValue(BoundOfSymbol(e));
     return value ? Expr(*value) : e;
   };
-  const auto stands = [this](const Expr& e) { return e.node()->plain && SymbolsStand(); };
+  const auto stands = [this](const Expr& e) {
+    return AllVaries() && (e.node()->plain || ComparesSmallPolynomials(e));
+  };
   const auto pass = [&](const Expr& root) -> Expr {
     Results done;
     const auto is_done = [&](const Expr& e) {

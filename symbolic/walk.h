@@ -51,6 +51,27 @@ void VisitOperandsFirst(const Expr& root, IsDone is_done, Visit visit) {
   VisitOperandsFirst(root, is_done, visit, [](const Expr&) { return false; });
 }
 
+// Symbols and numbers that are added and multiplied, no more than `depth` operations inside one
+// another: what most conditions of programs are made of.
+inline bool IsSmallPolynomial(const Expr& e, int depth) {
+  if (e.operands().empty()) return e.is_const() || e.is_symbol();
+  if (e.node()->plain) return true;
+  if (depth == 0 || e.operands().size() > 8) return false;
+  if (e.kind() != ExprKind::kAdd && e.kind() != ExprKind::kMul && e.kind() != ExprKind::kPow) {
+    return false;
+  }
+  for (const Expr& operand : e.operands()) {
+    if (!IsSmallPolynomial(operand, depth - 1)) return false;
+  }
+  return true;
+}
+
+// A comparison of two such.
+inline bool ComparesSmallPolynomials(const Expr& e) {
+  return e.kind() >= ExprKind::kEq && e.kind() <= ExprKind::kLe &&
+         IsSmallPolynomial(e.operands()[0], 2) && IsSmallPolynomial(e.operands()[1], 2);
+}
+
 }  // namespace lathe::symbolic
 
 #endif  // LATHE_SYMBOLIC_WALK_H_

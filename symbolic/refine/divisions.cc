@@ -78,6 +78,35 @@ std::optional<Division> DivideTerms(ExprContext* context, const Polynomial& x,
   return d;
 }
 
+// The factors common to both that are known not to be 0.
+static Expr CommonFactor(const FactRuleInput& in, const Polynomial& x, const Polynomial& y) {
+  std::vector<Power> common = CommonPowers(PowersCommonToTerms(x), PowersCommonToTerms(y));
+  common.erase(std::remove_if(common.begin(), common.end(),
+                              [&](const Power& p) { return !in.k.IsNonZero(p.base); }),
+               common.end());
+  return ProductOf(in.context, common);
+}
+
+static Expr Over(ExprContext* context, const Polynomial& x, const Expr& monomial) {
+  if (x.terms.size() == 1 && x.constant == 0) {
+    const std::optional<Expr> q = DivideMonomial(context, x.terms[0].monomial, monomial);
+    return q ? *q * x.terms[0].coefficient : Expr::Overflow();
+  }
+  Polynomial divisor;
+  divisor.terms.push_back({monomial, 1});
+  const std::optional<Polynomial> q = DivideExactly(context, x, divisor);
+  return q ? FromPolynomial(context, *q) : Expr::Overflow();
+}
+
+std::optional<CommonDivision> WithoutCommonFactor(const FactRuleInput& in) {
+  const Polynomial x = ToPolynomial(in.x[0]), y = ToPolynomial(in.x[1]);
+  const Expr common = CommonFactor(in, x, y);
+  if (common.is_const()) return std::nullopt;
+  const CommonDivision d = {common, Over(in.context, x, common), Over(in.context, y, common)};
+  if (d.x.IsOverflow() || d.y.IsOverflow()) return std::nullopt;
+  return d;
+}
+
 std::optional<Polynomial> DivideBySum(ExprContext* context, const Polynomial& x,
                                       const Polynomial& y) {
   return IsOneTerm(y) ? std::nullopt : DivideExactly(context, x, y);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "symbolic/knowledge.h"
+#include "symbolic/refine/fact_rule.h"
 #include "symbolic/simplify/polynomial.h"
 
 namespace lathe::symbolic {
@@ -40,6 +41,12 @@ std::optional<Polynomial> DivideBySum(ExprContext* context, const Polynomial& x,
 
 // 0 <= rest < divisor is known.
 bool IsRemainderOf(Knowledge& k, const Polynomial& rest, const Polynomial& divisor);
+
+// Dividend and divisor without the factors, known not to be 0, that both have.
+struct CommonDivision {
+  Expr factor, x, y;
+};
+std::optional<CommonDivision> WithoutCommonFactor(const FactRuleInput& in);
 
 }  // namespace lathe::symbolic
 

@@ -51,33 +51,9 @@ std::optional<Expr> OfFactors(const FactRuleInput& in) {
   return q && in.k.IsNonZero(in.x[1]) ? std::optional<Expr>(*q * (c / d)) : std::nullopt;
 }
 
-// The factors common to both that are known not to be 0.
-Expr CommonFactor(const FactRuleInput& in, const Polynomial& x, const Polynomial& y) {
-  std::vector<Power> common = CommonPowers(PowersCommonToTerms(x), PowersCommonToTerms(y));
-  common.erase(std::remove_if(common.begin(), common.end(),
-                              [&](const Power& p) { return !in.k.IsNonZero(p.base); }),
-               common.end());
-  return ProductOf(in.context, common);
-}
-
-Expr Over(ExprContext* context, const Polynomial& x, const Expr& monomial) {
-  if (x.terms.size() == 1 && x.constant == 0) {
-    const std::optional<Expr> q = DivideMonomial(context, x.terms[0].monomial, monomial);
-    return q ? *q * x.terms[0].coefficient : Expr::Overflow();
-  }
-  Polynomial divisor;
-  divisor.terms.push_back({monomial, 1});
-  const std::optional<Polynomial> q = DivideExactly(context, x, divisor);
-  return q ? FromPolynomial(context, *q) : Expr::Overflow();
-}
-
 std::optional<Expr> CommonFactorLeaves(const FactRuleInput& in) {
-  const Polynomial x = ToPolynomial(in.x[0]), y = ToPolynomial(in.x[1]);
-  const Expr common = CommonFactor(in, x, y);
-  if (common.is_const()) return std::nullopt;
-  const Expr p = Over(in.context, x, common), q = Over(in.context, y, common);
-  if (p.IsOverflow() || q.IsOverflow()) return std::nullopt;
-  return FloorDiv(p, q);
+  const std::optional<CommonDivision> d = WithoutCommonFactor(in);
+  return d ? std::optional<Expr>(FloorDiv(d->x, d->y)) : std::nullopt;
 }
 
 std::optional<Expr> WholeTerms(const FactRuleInput& in) {

@@ -1,6 +1,7 @@
 // Rules of remainders, and of divisions that truncate.
 
 #include "symbolic/knowledge.h"
+#include "symbolic/monomial.h"
 #include "symbolic/refine/divisions.h"
 #include "symbolic/refine/fact_rule.h"
 #include "symbolic/simplify/checked.h"
@@ -92,7 +93,37 @@ std::optional<Expr> Smaller(const FactRuleInput& in) {
   return in.x[0];
 }
 
+std::optional<Expr> CommonFactorLeaves(const FactRuleInput& in) {
+  const std::optional<CommonDivision> d = WithoutCommonFactor(in);
+  if (!d) return std::nullopt;
+  return d->factor * Mod(d->x, d->y);
+}
+
+std::optional<Expr> OfInnerMultiple(const FactRuleInput& in) {
+  const Polynomial x = ToPolynomial(in.x[0]), y = ToPolynomial(in.x[1]);
+  if (y.terms.size() != 1 || y.constant != 0) return std::nullopt;
+  for (const Term& t : x.terms) {
+    if (t.monomial.kind() != ExprKind::kMod) continue;
+    const absl::Span<const Expr> inner = t.monomial.operands();
+    const Polynomial m = ToPolynomial(inner[1]);
+    if (m.terms.size() != 1 || m.constant != 0) continue;
+    const int64_t d = y.terms[0].coefficient;
+    if (d == -1 || m.terms[0].coefficient % d != 0) continue;
+    if (!DivideMonomial(in.context, m.terms[0].monomial, y.terms[0].monomial)) continue;
+    Polynomial one;
+    one.terms.push_back(t);
+    const Polynomial rest = AddScaled(x, one, -1);
+    const Polynomial opened = AddScaled(rest, ToPolynomial(inner[0]), t.coefficient);
+    if (opened.overflow) continue;
+    return Mod(FromPolynomial(in.context, opened), in.x[1]);
+  }
+  return std::nullopt;
+}
+
 constexpr FactRule kRules[] = {
+    {"mod.of_inner_multiple", "(c*(x % (y*z)) + r) % y = (c*x + r) % y", "always, a product y",
+     OfInnerMultiple},
+    {"mod.common_factor_leaves", "(z*x) % (z*y) = z*(x % y)", "z != 0 known", CommonFactorLeaves},
     {"mod.whole_terms", "(y*z + r) % y = r % y", "y != 0 known, one product", WholeTerms},
     {"mod.whole_sum", "(y*z) % y = 0", "y != 0 known, a sum", WholeSum},
     {"mod.smaller", "x % y = x", "0 <= x < y known", Smaller},

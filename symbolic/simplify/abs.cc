@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "absl/container/inlined_vector.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/polynomial.h"
 #include "symbolic/simplify/rule.h"
@@ -26,9 +27,24 @@ std::optional<Expr> LeadingSign(const RuleInput& in) {
   return ContextAccess::Intern(in.context, ExprKind::kAbs, {negated});
 }
 
+std::optional<Expr> OfProduct(const RuleInput& in) {
+  if (in.x[0].kind() != ExprKind::kMul) return std::nullopt;
+  absl::InlinedVector<Expr, 4> factors;
+  for (const Expr& f : in.x[0].operands()) factors.push_back(SimplifyAbs(in.context, f));
+  return SimplifyProduct(in.context, factors);
+}
+
+std::optional<Expr> OfPower(const RuleInput& in) {
+  if (in.x[0].kind() != ExprKind::kPow || !in.x[0].operands()[1].is_const()) return std::nullopt;
+  const absl::Span<const Expr> x = in.x[0].operands();
+  return SimplifyPow(in.context, SimplifyAbs(in.context, x[0]), x[1]);
+}
+
 constexpr Rule kRules[] = {
     {"abs.of_natural", "abs(x) = x", "x >= 0 by bounds", OfNatural},
     {"abs.of_negative", "abs(x) = -x", "x <= 0 by bounds", OfNegative},
+    {"abs.of_product", "abs(x*y) = abs(x)*abs(y)", "always", OfProduct},
+    {"abs.of_power", "abs(x**n) = abs(x)**n", "n constant", OfPower},
     {"abs.leading_sign", "abs(x) = abs(-x)", "the first coefficient of x is negative", LeadingSign},
 };
 

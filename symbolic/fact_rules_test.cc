@@ -153,6 +153,8 @@ void SimplifyRareOnes() {
     if (!w.Learn(Ne(y, 0)) || !w.Learn(Eq(Mod(x, y), 0))) continue;
     w.Simplify(y * FloorDiv(x, y) * d + x);
     w.Simplify(FloorDiv(x * y * d, y) + Mod(x * d, y));
+    w.Simplify(Mod(x * d + d, y));
+    w.Simplify(Mod(x * x + 1, y));
     if (!w.Learn(Eq(Mod(x + 2 * y, d), 1))) continue;
     w.Simplify(Mod(x + 2 * y + 5, d));
     w.Simplify(Mod(3 * x + 6 * y, d));

@@ -114,6 +114,9 @@ class Knowledge {
   bool LearnNonZero(const Polynomial& p);
   bool LearnDivisors(const Expr& condition);
   bool LearnChosen(const Polynomial& p);
+  bool LearnBranch(const Expr& choice, const Expr& value);
+  bool LearnMultiple(const Expr& condition);
+  bool LearnWithoutFactor(const Polynomial& p, bool is_zero, int64_t least = 0);
   bool Narrow(const Expr& e, const Range& range);
   bool NarrowParts(const Expr& e, const Range& range);
   bool NarrowFactors(absl::Span<const Expr> x, const Range& range);

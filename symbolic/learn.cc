@@ -110,13 +110,14 @@ bool Knowledge::Learn(const Expr& condition) {
   if (!of_integers || p.overflow) return true;
   switch (condition.kind()) {
     case ExprKind::kEq:
-      return LearnZero(p) && LearnChosen(p);
+      return LearnZero(p) && LearnChosen(p) && LearnWithoutFactor(p, true) &&
+             LearnMultiple(condition);
     case ExprKind::kNe:
       return LearnNonZero(p);
     case ExprKind::kLt:
-      return LearnNonNegative(AddScaled(p, Constant(1), -1));
+      return LearnNonNegative(AddScaled(p, Constant(1), -1)) && LearnWithoutFactor(p, false, 1);
     default:
-      return LearnNonNegative(std::move(p));
+      return LearnWithoutFactor(p, false) && LearnNonNegative(std::move(p));
   }
 }
 
@@ -176,12 +177,59 @@ bool Knowledge::LearnZero(const Polynomial& p) {
   return LearnNonNegative(p) && LearnNonNegative(negated);
 }
 
+// x*y = x*z makes y = z where x != 0 is known, and x*y <= x*z makes y <= z where x > 0 is; with
+// `least` 1: x*y < x*z makes y < z.
+bool Knowledge::LearnWithoutFactor(const Polynomial& p, bool is_zero, int64_t least) {
+  if (p.constant != 0 || p.terms.size() < 2 || p.terms.size() > kMostChosenFrom) return true;
+  std::vector<Power> common = PowersCommonToTerms(p);
+  common.erase(std::remove_if(common.begin(), common.end(),
+                              [&](const Power& f) {
+                                return is_zero ? !IsNonZero(f.base) : RangeOf(f.base).lower < 1;
+                              }),
+               common.end());
+  if (common.empty()) return true;
+  const Expr factor = ProductOf(context_, common);
+  Polynomial divided;
+  divided.constant = -least;
+  for (const Term& t : p.terms) {
+    const std::optional<Expr> q = DivideMonomial(context_, t.monomial, factor);
+    if (!q || q->IsOverflow()) return true;
+    divided = AddScaled(divided, ToPolynomial(*q), t.coefficient);
+  }
+  if (divided.overflow) return true;
+  return is_zero ? LearnZero(divided) : LearnNonNegative(std::move(divided));
+}
+
+// x % (y*z) = 0 makes x % y = 0.
+bool Knowledge::LearnMultiple(const Expr& condition) {
+  const Expr& rest = condition.operands()[0];
+  if (condition.operands()[1] != 0 || rest.kind() != ExprKind::kMod) return true;
+  const absl::Span<const Expr> x = rest.operands();
+  if (x[1].kind() != ExprKind::kMul || x[1].operands().size() > kMostChosenFrom) return true;
+  for (const Expr& factor : x[1].operands()) {
+    const Expr one = Eq(Mod(x[0], factor), 0);
+    if (!one.IsOverflow() && !Learn(one)) return false;
+  }
+  return true;
+}
+
+// where(c, x, y) = v: x is v and c holds, or y is v and c does not.
+bool Knowledge::LearnBranch(const Expr& choice, const Expr& value) {
+  const absl::Span<const Expr> x = choice.operands();
+  const Expr condition = Or(And(x[0], Eq(x[1], value)), And(Not(x[0]), Eq(x[2], value)));
+  return condition.IsOverflow() || Learn(condition);
+}
+
 // min(x, y) = c: one of them is c. So for maxima.
 bool Knowledge::LearnChosen(const Polynomial& p) {
   if (p.terms.size() != 1 || (p.terms[0].coefficient != 1 && p.terms[0].coefficient != -1)) {
     return true;
   }
   const Expr& choice = p.terms[0].monomial;
+  if (choice.kind() == ExprKind::kWhere && choice.type() == ExprType::kInt) {
+    const Expr wanted = Expr(p.constant) * -p.terms[0].coefficient;
+    return wanted.IsOverflow() || LearnBranch(choice, wanted);
+  }
   const bool chooses = choice.kind() == ExprKind::kMin || choice.kind() == ExprKind::kMax;
   if (!chooses || choice.type() != ExprType::kInt || choice.operands().size() > kMostChosenFrom) {
     return true;

@@ -180,6 +180,13 @@ bool Knowledge::NarrowFactors(absl::Span<const Expr> x, const Range& range) {
       if (RangeOf(o).lower < 1 && !Narrow(o, {1, Range::kMax})) return false;
     }
   }
+  // Of any none is larger than a product that is not 0.
+  if (!range.Contains(0) && !IsInfiniteLower(range.lower) && !IsInfiniteUpper(range.upper)) {
+    const int64_t most = std::max(range.upper, -range.lower);
+    for (const Expr& o : x) {
+      if (!o.is_const() && !Narrow(o, {-most, most})) return false;
+    }
+  }
   // Of positive ones none exceeds the product.
   if (IsInfiniteUpper(range.upper) || !all_from(1)) return true;
   for (const Expr& o : x) {

@@ -283,6 +283,7 @@ class Prover {
       if (x_low && y_high) RequireProduct(m, f, x.lower, h, y.upper, -1);
       if (x_high && y_low) RequireProduct(m, f, x.upper, h, y.lower, -1);
       MultiplyFacts(m, factor.base, *g);
+      if (g->kind() == ExprKind::kMul) MultiplyFacts(m, *g, factor.base);
       RequireSquares(m, factor.base, *g);
       if (rows_.size() >= kMostConstraints) return;
     }

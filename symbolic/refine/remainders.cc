@@ -1,5 +1,8 @@
 // Rules of remainders, and of divisions that truncate.
 
+#include <algorithm>
+#include <vector>
+
 #include "symbolic/knowledge.h"
 #include "symbolic/monomial.h"
 #include "symbolic/refine/divisions.h"
@@ -9,6 +12,8 @@
 
 namespace lathe::symbolic {
 namespace {
+
+constexpr size_t kMostFactors = 8;
 
 // ---- by a number d > 1
 
@@ -120,7 +125,35 @@ std::optional<Expr> OfInnerMultiple(const FactRuleInput& in) {
   return std::nullopt;
 }
 
+// x % y = 0, of x or a factor of it.
+bool IsKnownMultiple(const FactRuleInput& in, const Expr& x) {
+  const auto is_multiple = [&](const Expr& e) {
+    const Expr rest = Mod(e, in.x[1]);
+    return rest == 0 || (!rest.IsOverflow() && in.k.RangeOf(rest) == Range{0, 0});
+  };
+  if (is_multiple(x)) return true;
+  if (x.kind() != ExprKind::kMul && x.kind() != ExprKind::kPow) return false;
+  const std::vector<Power> factors = FactorsOf(x);
+  return factors.size() <= kMostFactors &&
+         std::any_of(factors.begin(), factors.end(),
+                     [&](const Power& f) { return is_multiple(f.base); });
+}
+
+std::optional<Expr> KnownMultiples(const FactRuleInput& in) {
+  const Polynomial p = ToPolynomial(in.x[0]);
+  if (p.terms.size() > kMostFactors || !in.k.IsNonZero(in.x[1])) return std::nullopt;
+  Polynomial rest;
+  rest.constant = p.constant;
+  for (const Term& t : p.terms) {
+    if (!IsKnownMultiple(in, t.monomial)) rest.terms.push_back(t);
+  }
+  if (rest.terms.size() == p.terms.size()) return std::nullopt;
+  return Mod(FromPolynomial(in.context, rest), in.x[1]);
+}
+
 constexpr FactRule kRules[] = {
+    {"mod.known_multiples", "(c*x*z + r) % y = r % y", "x % y = 0 known, at most 8 terms",
+     KnownMultiples},
     {"mod.of_inner_multiple", "(c*(x % (y*z)) + r) % y = (c*x + r) % y", "always, a product y",
      OfInnerMultiple},
     {"mod.common_factor_leaves", "(z*x) % (z*y) = z*(x % y)", "z != 0 known", CommonFactorLeaves},

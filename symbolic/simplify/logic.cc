@@ -15,6 +15,10 @@ Expr AsBoolean(ExprContext* context, const Expr& e) {
 Expr AsNumber(ExprContext* context, const Expr& e) {
   if (e.type() != ExprType::kBool) return e;
   if (const std::optional<bool> value = e.AsBool()) return *value ? 1 : 0;
+  // As "where" has it: a choice by "not c" is one by c.
+  if (e.kind() == ExprKind::kNot) {
+    return ContextAccess::Intern(context, ExprKind::kWhere, {e.operands()[0], 0, 1});
+  }
   return ContextAccess::Intern(context, ExprKind::kWhere, {e, 1, 0});
 }
 

@@ -9,6 +9,7 @@
 #include "ir/ops/index/index_rows.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -178,6 +179,21 @@ OpRow SearchSortedRow(bool is_tensor) {
     const TensorType& sequence = c.args.Type(0);
     if (!c.args.IsNone(4) && c.args.String(4) != "left" && c.args.String(4) != "right") {
       return InvalidArgument("side can only be 'left' or 'right' but got ", c.args.String(4));
+    }
+    if (sequence.rank() == 0) {
+      return InvalidArgument("searchsorted: boundaries tensor should have positive dimension, got ",
+                             ToString(sequence));
+    }
+    bool fits = !is_tensor || sequence.rank() == 1 || c.args.Type(1).rank() == sequence.rank();
+    for (int d = 0; is_tensor && fits && sequence.rank() > 1 && d < sequence.rank() - 1; ++d) {
+      fits =
+          !symbolic::IsRefused(c.shapes, symbolic::Ne(sequence.sizes[d], c.args.Type(1).sizes[d]));
+    }
+    if (!fits) {
+      return InvalidArgument(
+          "boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries "
+          "tensor and input value tensor must match, but we got boundaries tensor ",
+          ToString(sequence), " and input value tensor ", ToString(c.args.Type(1)));
     }
     if (!is_tensor && sequence.rank() != 1) {
       return InvalidArgument("searchsorted: a number needs a sequence of 1 dimension, got ",

@@ -9,6 +9,7 @@
 #include "ir/ops/builder.h"
 #include "ir/ops/decomposed_row.h"
 #include "ir/ops/families.h"
+#include "symbolic/assumed.h"
 
 namespace lathe {
 namespace {
@@ -157,12 +158,18 @@ OpRow RecurrentRow(std::string schema, std::string doc, Cell cell) {
 
 // The cell's arguments: input, state(s), the weights of both, the biases of both.
 absl::StatusOr<std::vector<Argument>> OneStep(Builder& b, const OpArgs& args, const Cell& cell,
-                                              int states) {
+                                              int states, int gates) {
   const std::vector<Value*> state =
       args[1].is_list() ? args.Tensors(1) : std::vector<Value*>{args.Tensor(1)};
   if (static_cast<int>(state.size()) != states) {
     return InvalidArgument(args.schema().name, ": expected ", states, " states, got ",
                            state.size());
+  }
+  const TensorType &hidden = state[0]->type.tensor(), &weight = args.Type(3);
+  if (hidden.rank() == 0 || weight.rank() != 2 ||
+      symbolic::IsRefused(b.shapes(), symbolic::Ne(weight.sizes[0], weight.sizes[1] * gates))) {
+    return InvalidArgument(args.schema().name, ": expected hidden weights of ", gates,
+                           " times as many rows as columns, got ", ToString(weight));
   }
   const auto linear = [&](Value* x, int weight) {
     return b.Call("aten.linear", {x, args.Tensor(weight), args[weight + 2]});
@@ -174,14 +181,14 @@ absl::StatusOr<std::vector<Argument>> OneStep(Builder& b, const OpArgs& args, co
   return results;
 }
 
-OpRow CellRow(const std::string& name, std::string doc, int states, Cell cell) {
+OpRow CellRow(const std::string& name, std::string doc, int states, int gates, Cell cell) {
   const bool has_list = states > 1;
   return CompositeRow(
       "aten::" + name + "(Tensor input, " + (has_list ? "Tensor[]" : "Tensor") +
           " hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> " +
           (has_list ? "(Tensor, Tensor)" : "Tensor"),
       std::move(doc),
-      [cell, states](Builder& b, const OpArgs& args) { return OneStep(b, args, cell, states); },
+      [=](Builder& b, const OpArgs& args) { return OneStep(b, args, cell, states, gates); },
       has_list ? std::vector<std::string>()
                : std::vector<std::string>{"aten." + name + "(f32[2, 3], f32[2, 4], f32[" +
                                           (name == "gru_cell" ? "12" : "4") + ", 3], f32[" +
@@ -192,13 +199,13 @@ OpRow CellRow(const std::string& name, std::string doc, int states, Cell cell) {
 
 std::vector<OpRow> RecurrentRows() {
   std::vector<OpRow> rows;
-  rows.push_back(CellRow("gru_cell", "A gated recurrent unit: one step.", 1, GruCell));
+  rows.push_back(CellRow("gru_cell", "A gated recurrent unit: one step.", 1, 3, GruCell));
   rows.push_back(
-      CellRow("lstm_cell", "Long short-term memory: one step, state and cell.", 2, LstmCell));
+      CellRow("lstm_cell", "Long short-term memory: one step, state and cell.", 2, 4, LstmCell));
   rows.push_back(
-      CellRow("rnn_tanh_cell", "A plain recurrent step with tanh.", 1, PlainCell("aten.tanh")));
+      CellRow("rnn_tanh_cell", "A plain recurrent step with tanh.", 1, 1, PlainCell("aten.tanh")));
   rows.push_back(
-      CellRow("rnn_relu_cell", "A plain recurrent step with relu.", 1, PlainCell("aten.relu")));
+      CellRow("rnn_relu_cell", "A plain recurrent step with relu.", 1, 1, PlainCell("aten.relu")));
   rows.push_back(RecurrentRow(
       "aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, "
       "float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",

@@ -52,8 +52,11 @@ absl::StatusOr<Taps> TapsOf(const Filter& filter, int64_t in, int64_t out, doubl
   taps.count = static_cast<int64_t>(most);
   for (int64_t i = 0; i < out; ++i) {
     const double center = ratio * (static_cast<double>(i) + 0.5);
-    const int64_t first = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
-    const int64_t end = std::min<int64_t>(static_cast<int64_t>(center + support + 0.5), in);
+    // Clamped before they are integers: a scale may be anything.
+    const auto inside = [in](double v) {
+      return static_cast<int64_t>(std::clamp(v, 0.0, static_cast<double>(in)));
+    };
+    const int64_t first = inside(center - support + 0.5), end = inside(center + support + 0.5);
     double sum = 0;
     std::vector<double> weights(taps.count, 0);
     for (int64_t k = 0; k < taps.count && first + k < end; ++k) {

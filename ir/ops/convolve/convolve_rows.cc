@@ -266,6 +266,33 @@ DecomposeFunction DecomposeTransposed(int spatial) {
   };
 }
 
+// _convolution_mode(input, weight, bias, stride, padding, dilation, groups)
+Decomposed DecomposeConvolutionMode(Builder& b, const OpArgs& args) {
+  const int spatial = args.Type(1).rank() - 2;
+  if (spatial < 1 || spatial > 3) {
+    return InvalidArgument("_convolution_mode: expected a weight of 3 to 5 dimensions, got ",
+                           ToString(args.Type(1)));
+  }
+  std::vector<CallArgument> arguments;
+  for (int i = 0; i < 7; ++i) arguments.emplace_back(args[i]);
+  return OneArgument(b.Call(absl::StrCat("aten.conv", spatial, "d.padding"), std::move(arguments)));
+}
+
+// conv_tbc(self, weight, bias, pad): time, batch, channels; the weight: time, in, out.
+Decomposed DecomposeConvTbc(Builder& b, const OpArgs& args) {
+  if (args.Type(0).rank() != 3 || args.Type(1).rank() != 3 || args.Type(2).rank() != 1) {
+    return InvalidArgument("conv_tbc: Input must have 3 dims, weight 3 and bias 1, got ",
+                           ToString(args.Type(0)), ", ", ToString(args.Type(1)), ", ",
+                           ToString(args.Type(2)));
+  }
+  const auto permuted = [&](const CallArgument& x, int p, int q, int r) {
+    return b.Call("aten.permute", {x, std::vector<Expr>{p, q, r}});
+  };
+  Value* y = b.Call("aten.conv1d", {permuted(args[0], 1, 2, 0), permuted(args[1], 2, 1, 0), args[2],
+                                    std::vector<Expr>{1}, std::vector<Expr>{args.Int(3)}});
+  return OneArgument(Clone(b, permuted(y, 2, 0, 1), MemoryFormat::kContiguous));
+}
+
 std::string SampleSizes(int spatial) {
   return spatial == 1   ? "(f32[2, 4, 7], f32[6, 2, 3]"
          : spatial == 2 ? "(f32[2, 4, 7, 6], f32[6, 2, 3, 3]"
@@ -307,6 +334,14 @@ std::vector<OpRow> CompositeRows() {
         return OneArgument(b.Call("aten.convolution", std::move(arguments)));
       },
       {}));
+  rows.push_back(CompositeRow(
+      "aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str "
+      "padding, SymInt[] dilation, SymInt groups) -> Tensor",
+      "A convolution with its padding as a word.", DecomposeConvolutionMode));
+  rows.push_back(
+      DecomposedRow("aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+                    "A convolution over time, the first dimension.", DecomposeConvTbc,
+                    {"aten.conv_tbc(f32[7, 2, 4], f32[3, 4, 5], f32[5], 1)"}));
   return rows;
 }
 

@@ -104,6 +104,28 @@ OpRow FlipRow(const std::string& name, int rank, int dim) {
                       {"aten." + name + "(f32[2, 3])"});
 }
 
+// ---- fft_fftshift(self, dim), fft_ifftshift(self, dim) ----
+
+// The middle moved to the front, or back.
+Decomposed ShiftHalf(Builder& b, const OpArgs& args, bool back) {
+  const TensorType& self = args.Type(0);
+  std::vector<int64_t> given;
+  if (args.IsNone(1)) {
+    for (int d = 0; d < self.rank(); ++d) given.push_back(d);
+  } else {
+    LATHE_ASSIGN_OR_RETURN(given, args.ConstantInts(1));
+  }
+  std::vector<Expr> dims, shifts;
+  for (int64_t d : given) {
+    LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(d, self.rank()));
+    if (self.rank() == 0) continue;
+    dims.push_back(dim);
+    shifts.push_back(symbolic::FloorDiv(self.sizes[dim] + (back ? 1 : 0), 2));
+  }
+  if (dims.empty()) return OneArgument(Clone(b, args.Tensor(0), MemoryFormat::kPreserve));
+  return OneArgument(b.Call("aten.roll", {args[0], shifts, dims}));
+}
+
 // ---- pad_sequence(sequences, batch_first, padding_value, padding_side) ----
 
 Decomposed PadSequence(Builder& b, const OpArgs& args) {
@@ -276,6 +298,14 @@ std::vector<OpRow> GridRows() {
                    {"aten.diagflat(f32[2, 2])"}),
       FlipRow("fliplr", 2, 1),
       FlipRow("flipud", 1, 0),
+      CompositeRow("aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
+                   "Frequencies with 0 in the middle.",
+                   [](Builder& b, const OpArgs& args) { return ShiftHalf(b, args, false); },
+                   {"aten.fft_fftshift(f32[3, 4])"}),
+      CompositeRow("aten::fft_ifftshift(Tensor self, int[1]? dim=None) -> Tensor",
+                   "Frequencies with 0 in front again.",
+                   [](Builder& b, const OpArgs& args) { return ShiftHalf(b, args, true); },
+                   {"aten.fft_ifftshift(f32[3, 4])"}),
       CompositeRow("aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float "
                    "padding_value=0.0, str padding_side=\"right\") -> Tensor",
                    "Sequences of several lengths in one tensor.", PadSequence,

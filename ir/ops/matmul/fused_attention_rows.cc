@@ -1,5 +1,5 @@
 // The kernels that eager picks for scaled_dot_product_attention by their own names, as exported
-// programs have them once decomposed; and the bilinear product.
+// programs have them once decomposed; and products of three tensors and of bytes.
 
 #include <cmath>
 #include <utility>
@@ -105,6 +105,32 @@ Decomposed Efficient(Builder& b, const OpArgs& args) {
                    Argument::Of(offset)};
 }
 
+// _int_mm(self, mat2): bytes multiplied in i32.
+Decomposed DecomposeIntMm(Builder& b, const OpArgs& args) {
+  for (int i : {0, 1}) {
+    if (args.Type(i).rank() != 2 || args.Type(i).dtype != DType::kI8) {
+      return InvalidArgument("_int_mm: expected matrices of i8, got ", ToString(args.Type(i)));
+    }
+  }
+  return OneArgument(b.Call(
+      "aten.mm", {CastTo(b, args.Tensor(0), DType::kI32), CastTo(b, args.Tensor(1), DType::kI32)}));
+}
+
+// _weight_int8pack_mm(self, mat2, scales): self @ mat2.T, each column times its scale.
+Decomposed DecomposeInt8Pack(Builder& b, const OpArgs& args) {
+  const TensorType &self = args.Type(0), &weight = args.Type(1), &scales = args.Type(2);
+  if (self.rank() != 2 || !IsFloat(self.dtype) || weight.rank() != 2 ||
+      weight.dtype != DType::kI8 || scales.rank() != 1) {
+    return InvalidArgument("_weight_int8pack_mm: expected a matrix of floats, one of i8 and a ",
+                           "vector of scales, got ", ToString(self), ", ", ToString(weight), ", ",
+                           ToString(scales));
+  }
+  const DType wide = ComputeType(self.dtype);
+  Value* columns = b.Call("aten.t", {CastTo(b, args.Tensor(1), wide)});
+  Value* product = b.Call("aten.mm", {CastTo(b, args.Tensor(0), wide), columns});
+  return OneArgument(CastTo(b, Mul(b, product, CastTo(b, args.Tensor(2), wide)), self.dtype));
+}
+
 // bilinear(input1, input2, weight, bias): input1 @ weight[k] @ input2 for each k.
 Decomposed DecomposeBilinear(Builder& b, const OpArgs& args) {
   const TensorType &x = args.Type(0), &y = args.Type(1), &weight = args.Type(2);
@@ -148,6 +174,10 @@ std::vector<OpRow> FusedAttentionRows() {
           "is_causal=False, *, float? scale=None) -> (Tensor output, Tensor log_sumexp, Tensor "
           "philox_seed, Tensor philox_offset)",
           "Attention, and the logarithms of its rows' sums.", Efficient),
+      DecomposedRow("aten::_int_mm(Tensor self, Tensor mat2) -> Tensor",
+                    "A product of bytes, summed in i32.", DecomposeIntMm),
+      DecomposedRow("aten::_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
+                    "A product with a weight of bytes, one scale a row of it.", DecomposeInt8Pack),
       CompositeRow("aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) "
                    "-> Tensor",
                    "input1 @ weight[k] @ input2 for each k, and a bias.", DecomposeBilinear,

@@ -12,6 +12,7 @@ namespace lathe {
 std::vector<OpRow> ComposedReductionRows();  // variance, norms, logsumexp...
 std::vector<OpRow> QuantileRows();           // quantile, nanquantile
 std::vector<OpRow> StatisticsRows();         // cov, corrcoef, trapezoid...
+std::vector<OpRow> GradientRows();           // gradient
 
 }  // namespace lathe
 

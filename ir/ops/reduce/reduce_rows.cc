@@ -186,7 +186,7 @@ std::vector<OpRow> ReduceRows() {
                  .dtypes = KeepDType(),
                  .parts = {{ReduceKind::kMin}, {ReduceKind::kMax}},
                  .refuses_empty = "aminmax"}));
-  for (auto group : {ComposedReductionRows, QuantileRows, StatisticsRows}) {
+  for (auto group : {ComposedReductionRows, QuantileRows, StatisticsRows, GradientRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
   return rows;

@@ -469,7 +469,9 @@ absl::Status OpEmitter::Write(int id, const std::string& pointer, DType dtype, c
 // An index that is the same in all lanes, as a number.
 absl::Status OpEmitter::IndirectOnce(int id, const std::string& size) {
   const LoopOp& o = op(id);
-  const std::string i = absl::StrCat("i", id), w = absl::StrCat("w", id), t = absl::StrCat("t", id);
+  // Not "i" and a number: i8, i16, i32 and i64 are the names of types.
+  const std::string i = absl::StrCat("given", id), w = absl::StrCat("w", id),
+                    t = absl::StrCat("t", id);
   const std::string mask = o.mask == kNoValue ? "" : absl::StrCat(V(o.mask), "[0]");
   Line(absl::StrCat("const int64_t ", i, " = ", Operand(o, 0), "[0];"));
   Line(absl::StrCat("const int64_t ", w, " = ", i, " < 0 ? ", i, " + ", size, " : ", i, ";"));

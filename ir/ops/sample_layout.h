@@ -2,7 +2,7 @@
 #define LATHE_IR_OPS_SAMPLE_LAYOUT_H_
 
 // Layout questions on numbers: symbolic sizes and strides are replaced by sample values above 1, so
-// that strides have an order. Internal to result_rules.
+// that strides have an order.
 
 #include <cstdint>
 #include <vector>

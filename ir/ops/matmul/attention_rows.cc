@@ -8,10 +8,10 @@
 #include "dtypes/base/status.h"
 #include "ir/ops/matmul/batch_product.h"
 #include "ir/ops/matmul/matmul_rows.h"
+#include "ir/ops/sample_layout.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
 #include "symbolic/assumed.h"
-#include "symbolic/evaluate.h"
 
 namespace lathe {
 namespace {
@@ -109,16 +109,12 @@ bool RunsFused(const OpArgs& args) {
   return true;
 }
 
-// The dimensions of `type` from the outermost in memory, as for generic sizes above 1.
-std::vector<Expr> OrderOf(const TensorType& type) {
-  constexpr int64_t kGeneric = 7;
-  std::vector<int64_t> outer_first(type.rank()), strides(type.rank(), 0);
+// The dimensions of `type` from the outermost in memory. Strides of symbolic sizes have an order by
+// example alone: a size of 0 would undo it, and then there is nothing to lay out.
+std::vector<Expr> OrderOf(Builder& b, const TensorType& type) {
+  const std::vector<int64_t> strides = SampleOf(type, b.shapes()).strides;
+  std::vector<int64_t> outer_first(type.rank());
   std::iota(outer_first.begin(), outer_first.end(), 0);
-  for (int d = 0; d < type.rank(); ++d) {
-    const absl::StatusOr<int64_t> stride =
-        symbolic::Evaluate(type.strides[d], [](const Expr&) { return kGeneric; });
-    if (stride.ok()) strides[d] = *stride;
-  }
   std::stable_sort(outer_first.begin(), outer_first.end(),
                    [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
   return {outer_first.begin(), outer_first.end()};
@@ -161,7 +157,7 @@ absl::StatusOr<Arguments> DecomposeAttention(Builder& b, const OpArgs& args) {
   std::vector<Expr> weight_batch(TypeOf(weights).sizes.begin(), TypeOf(weights).sizes.end() - 2);
   // Eager's CPU kernel gives its result the query's order of dimensions in memory; later views rely
   // on it.
-  const std::vector<Expr> order = RunsFused(args) ? OrderOf(query) : std::vector<Expr>();
+  const std::vector<Expr> order = RunsFused(args) ? OrderOf(b, query) : std::vector<Expr>();
   Value* result = BatchProduct(b, CastTo(b, weights, dtype), a.value, weight_batch, dtype, order);
   return OneArgument(result);
 }

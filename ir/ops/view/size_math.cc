@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "dtypes/base/status.h"
 #include "symbolic/assumed.h"
+#include "symbolic/evaluate.h"
 
 namespace lathe {
 namespace {
@@ -153,6 +154,12 @@ Expr WrapIndex(const Expr& index, const Expr& size, const ShapeEnv& shapes) {
   return symbolic::Where(symbolic::Lt(index, 0), index + size, index);
 }
 
+static bool IsOneByExample(const Expr& e, const ShapeEnv& shapes) {
+  const absl::StatusOr<int64_t> value =
+      symbolic::Evaluate(e, [&](const Expr& symbol) { return shapes.hint(symbol); });
+  return value.ok() && *value == 1;
+}
+
 SliceBounds BoundsOfSlice(const Expr& size, const std::optional<Expr>& start,
                           const std::optional<Expr>& end, const Expr& step,
                           const ShapeEnv& shapes) {
@@ -172,6 +179,11 @@ SliceBounds BoundsOfSlice(const Expr& size, const std::optional<Expr>& start,
   if (!shapes.IsKnownTrue(symbolic::Ge(span, 0))) span = symbolic::Max(span, 0);
   bounds.start = shapes.Simplify(bounds.start);
   bounds.length = shapes.Simplify(step == 1 ? span : symbolic::CeilDiv(span, step));
+  // Of one element, a slice is that or nothing; what meets it in a broadcast needs to know which.
+  if (size == 1 && !bounds.length.is_const() && IsOneByExample(bounds.length, shapes)) {
+    symbolic::Assume(shapes, symbolic::Eq(bounds.length, 1));
+    return {0, 1};
+  }
   return bounds;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/convolve/host_convolution.h"
+#include "ir/ops/convolve/planar_convolution.h"
 #include "ir/ops/decomposed_row.h"
 #include "ir/ops/families.h"
 #include "ir/ops/host/host_loops.h"
@@ -105,15 +106,19 @@ Types InferBare(const InferContext& c) {
   return One(ContiguousType(input.dtype, std::move(sizes), input.device));
 }
 
+Types InferPlanar(const InferContext& c) {
+  if (c.args.Type(0).rank() != 4 || c.args.Bool(5)) {
+    return InvalidArgument("lathe.convolution: expected an input of rank 4, not transposed, got ",
+                           ToString(c.args.Type(0)));
+  }
+  return InferBare(c);
+}
+
 std::string Listed(const std::vector<int64_t>& values) { return absl::StrJoin(values, ","); }
 
-// Two spatial dimensions, not transposed: the extern "conv2d". The others are evaluated.
+// The extern "conv2d". Integers are evaluated.
 absl::StatusOr<std::vector<Lowered>> LowerBare(const LowerContext& c) {
   const DType dtype = c.args.Type(0).dtype;
-  if (c.args.Type(0).rank() != 4 || c.args.Bool(5)) {
-    return Unimplemented(c.args.Bool(5) ? "transposed convolution" : "convolution of rank ",
-                         c.args.Type(0).rank(), " as a compiled function");
-  }
   if (dtype != DType::kF32 && dtype != DType::kF64) {
     return Unimplemented("convolution of ", Name(dtype), " as a compiled function");
   }
@@ -155,7 +160,8 @@ Value* BareConvolution(Builder& b, Value* x, Value* w, std::vector<std::vector<E
     const int neutral[] = {1, 0, 1, 0};  // stride, padding, dilation, output_padding
     for (int k = 0; k < 4; ++k) lists[k].insert(lists[k].begin(), neutral[k]);
   }
-  Value* y = b.Call("lathe.convolution",
+  const bool planar = TypeOf(x).rank() == 4 && !transposed;
+  Value* y = b.Call(planar ? "lathe.convolution" : "lathe.convolution_nd",
                     {x, w, lists[0], lists[1], lists[2], transposed, lists[3], groups});
   return is_1d ? b.Call("aten.squeeze.dim", {y, 2}) : y;
 }
@@ -348,12 +354,12 @@ std::vector<OpRow> CompositeRows() {
 }  // namespace
 
 std::vector<OpRow> ConvolveRows() {
-  std::vector<OpRow> rows(2);
+  std::vector<OpRow> rows(3);
   rows[0].schema =
       "lathe::convolution(Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, SymInt[] "
       "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor";
-  rows[0].doc = "A convolution without bias, its result contiguous.";
-  rows[0].infer = InferBare;
+  rows[0].doc = "A convolution over two dimensions, without bias, its result contiguous.";
+  rows[0].infer = InferPlanar;
   rows[0].lower = LowerBare;
   rows[0].evaluate = EvaluateBare;
   rows[0].samples = {
@@ -369,6 +375,18 @@ std::vector<OpRow> ConvolveRows() {
   rows[1].decompose = DecomposeConvolution;
   rows[1].samples = {
       "aten.convolution(f32[2, 3, 8], f32[4, 3, 3], f32[4], [1], [1], [1], false, [0], 1)"};
+  rows[2].schema =
+      "lathe::convolution_nd(Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, "
+      "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor";
+  rows[2].doc = "Transposed, or over three dimensions: without bias, its result contiguous.";
+  rows[2].infer = InferBare;
+  rows[2].evaluate = EvaluateBare;
+  rows[2].decompose = DecomposeToPlanes;
+  rows[2].samples = {
+      "lathe.convolution_nd(f32[2, 4, 7, 6], f32[4, 3, 3, 2], [2, 1], [1, 0], [1, 2], true, [1, "
+      "0], 2)",
+      "lathe.convolution_nd(f32[s0, 4, 5, 6, 4], f32[6, 2, 3, 3, 2], [2, 1, 1], [1, 1, 0], [1, 1, "
+      "1], false, [0, 0, 0], 2)"};
   for (OpRow& row : CompositeRows()) rows.push_back(std::move(row));
   return rows;
 }

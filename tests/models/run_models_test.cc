@@ -1,5 +1,6 @@
-// Every model in third_party/models against PyTorch's recorded answers, and every way of running it
-// against every other: tiers, thread counts and the serialised plan give the same bits.
+// Every model in third_party/models and module in third_party/modules against PyTorch's recorded
+// answers, and every way of running it against every other: tiers, thread counts and the serialised
+// plan give the same bits.
 
 #include <gtest/gtest.h>
 
@@ -30,9 +31,9 @@ using driver::CheckLine;
 using driver::CheckOutputs;
 using Tensors = std::map<std::string, Tensor>;
 
-std::vector<std::string> ModelPaths() {
+std::vector<std::string> ProgramsIn(const std::string& directory) {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator("third_party/models")) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     if (entry.path().extension() == ".pt2") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
@@ -110,10 +111,12 @@ class RunModels : public testing::TestWithParam<std::string> {
     return Bits(*outputs) + Bits(given);
   }
 
+  void CheckEveryWay();
+
   Tensors recorded_;
 };
 
-TEST_P(RunModels, EveryWayGivesTheRecordedAnswers) {
+void RunModels::CheckEveryWay() {
   std::map<std::string, std::string> first_bits;  // by input set
   for (const Way& way : Ways()) {
     SCOPED_TRACE(way.name);
@@ -131,6 +134,12 @@ TEST_P(RunModels, EveryWayGivesTheRecordedAnswers) {
     }
   }
 }
+
+TEST_P(RunModels, EveryWayGivesTheRecordedAnswers) { CheckEveryWay(); }
+
+class RunModules : public RunModels {};
+
+TEST_P(RunModules, EveryWayGivesTheRecordedAnswers) { CheckEveryWay(); }
 
 // A program's text without what the exporter recorded: preconditions, and types that can be
 // inferred (a line that binds an unbacked size keeps its own).
@@ -264,7 +273,11 @@ TEST_P(RunModels, RecordedRangesAreRederived) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RunModels, testing::ValuesIn(ModelPaths()),
+INSTANTIATE_TEST_SUITE_P(All, RunModels, testing::ValuesIn(ProgramsIn("third_party/models")),
+                         [](const testing::TestParamInfo<std::string>& info) {
+                           return std::filesystem::path(info.param).stem().string();
+                         });
+INSTANTIATE_TEST_SUITE_P(All, RunModules, testing::ValuesIn(ProgramsIn("third_party/modules")),
                          [](const testing::TestParamInfo<std::string>& info) {
                            return std::filesystem::path(info.param).stem().string();
                          });

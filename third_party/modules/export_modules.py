@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Exports small modules of torch.nn with their inputs and outputs, as third_party/models has them.
+
+    python3 third_party/modules/export_modules.py third_party/modules
+
+Needs torch 2.11 and safetensors; the build needs neither. NAME.pt2 is the program, NAME.io.safetensors
+holds in.K, out.K (eager's), ref.K (eager's in float64), and in2.K, out2.K of other sizes where the
+program has dynamic ones.
+"""
+import copy
+import re
+import sys
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
+from torch.utils import _pytree as pytree
+
+AUTO = torch.export.Dim.AUTO
+
+
+class Sequence(nn.Module):
+    """A recurrent layer that starts from zeros."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class SelfAttention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(16, 4, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x)
+
+
+class PositionBias(nn.Module):
+    """Scores with the last rows of a table added: max(0, 1 - s) rows are cut from one row."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("bias", torch.arange(48.0).reshape(3, 1, 16) / 8)
+
+    def forward(self, x):
+        s = x.shape[2]
+        bias = self.bias[:, torch.sym_max(0, 1 - s):, torch.sym_max(0, 16 - s):]
+        return torch.softmax(x @ x.transpose(2, 3) + bias, -1)
+
+
+class Resized(nn.Module):
+    def forward(self, x):
+        return nn.functional.interpolate(x, size=(7, 9), mode="bicubic", align_corners=False)
+
+
+def uniform(*sizes):
+    return torch.rand(*sizes) * 2 - 1
+
+
+# name: module, inputs, inputs of another size (where dimension 0, or those named, are dynamic)
+MODULES = {
+    "lstm": (lambda: Sequence(nn.LSTM(8, 6, 2, bidirectional=True)), (uniform(5, 3, 8),), None),
+    "lstm_batch_first": (lambda: Sequence(nn.LSTM(8, 6, batch_first=True)), (uniform(3, 5, 8),),
+                         (uniform(2, 5, 8),)),
+    "self_attention": (SelfAttention, (uniform(2, 7, 16),), (uniform(3, 7, 16),)),
+    "encoder_layer": (lambda: nn.TransformerEncoderLayer(16, 4, 24, batch_first=True),
+                      (uniform(2, 7, 16),), (uniform(4, 7, 16),)),
+    "decoder_layer": (lambda: nn.TransformerDecoderLayer(16, 4, 24, batch_first=True),
+                      (uniform(2, 7, 16), uniform(2, 5, 16)), (uniform(3, 7, 16), uniform(3, 5, 16))),
+    "position_bias": (PositionBias, (uniform(2, 3, 5, 4),), (uniform(2, 3, 9, 4),), {2: AUTO}),
+    "bicubic": (Resized, (uniform(2, 3, 5, 6),), (uniform(1, 3, 5, 6),)),
+    "conv3d": (lambda: nn.Conv3d(4, 6, (3, 2, 3), (2, 1, 1), (1, 0, 1), (2, 1, 1), 2),
+               (uniform(2, 4, 7, 6, 5),), (uniform(1, 4, 7, 6, 5),)),
+    "conv_transpose1d": (lambda: nn.ConvTranspose1d(4, 6, 3, 2, 1, 1), (uniform(2, 4, 7),),
+                         (uniform(3, 4, 7),)),
+    "conv_transpose2d": (lambda: nn.ConvTranspose2d(4, 6, (3, 2), (2, 3), (1, 0), (1, 2), 2, True,
+                                                    (1, 2)),
+                         (uniform(2, 4, 5, 6),), (uniform(1, 4, 5, 6),)),
+    "conv_transpose3d": (lambda: nn.ConvTranspose3d(2, 3, 2, 2), (uniform(2, 2, 3, 4, 3),),
+                         (uniform(1, 2, 3, 4, 3),)),
+}
+
+
+def tensors(prefix, tree):
+    return {"%s.%d" % (prefix, k): leaf.detach().clone().contiguous()
+            for k, leaf in enumerate(pytree.tree_leaves(tree)) if isinstance(leaf, torch.Tensor)}
+
+
+def export(name, directory):
+    make, inputs, others, *rest = MODULES[name]
+    torch.manual_seed(0)
+    module = make().eval().requires_grad_(False)
+    dynamic = None if others is None else tuple((rest[0] if rest else {0: AUTO}) for _ in inputs)
+    program = torch.export.export(module, inputs, dynamic_shapes=dynamic)
+    for node in program.graph.nodes:
+        if "stack_trace" in node.meta:
+            node.meta["stack_trace"] = re.sub(r'"[^"]*/(site-packages/)?([^"/]*)"', r'"\2"',
+                                              node.meta["stack_trace"])
+    torch.export.save(program, "%s/%s.pt2" % (directory, name))
+    record = {**tensors("in", inputs), **tensors("out", module(*inputs))}
+    exact = copy.deepcopy(module).double()(*[x.double() for x in inputs])
+    record.update(tensors("ref", exact))
+    if others is not None:
+        record.update({**tensors("in2", others), **tensors("out2", module(*others))})
+    save_file(record, "%s/%s.io.safetensors" % (directory, name))
+
+
+if __name__ == "__main__":
+    for each in sys.argv[2:] or MODULES:
+        export(each, sys.argv[1])

@@ -233,24 +233,6 @@ absl::Status BindSymbols(const ValueType& type, const HostValue& value,
   return absl::OkStatus();
 }
 
-namespace {
-
-// Whether a value has the rank and the constant sizes that a type claims. Files claim wrong ones:
-// torch.export gives the states of an LSTM a dimension more than they have. What the operator gave
-// counts.
-bool FitsClaim(const ValueType& type, const HostValue& value) {
-  if (!type.is_tensor() || !value.is_tensor()) return true;
-  const TensorType& claimed = type.tensor();
-  if (claimed.rank() != value.tensor().rank()) return false;
-  for (int d = 0; d < claimed.rank(); ++d) {
-    const std::optional<int64_t> size = claimed.sizes[d].AsInt();
-    if (size && *size != value.tensor().sizes()[d]) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 absl::Status RunNode(const Node& node, HostEnvironment& environment, const GraphRunner& run_graph) {
   if (node.row == nullptr) return Unimplemented("unknown operator '", node.op, "'");
   LATHE_ASSIGN_OR_RETURN(HostArgs args, ReadArguments(node, environment));
@@ -260,9 +242,7 @@ absl::Status RunNode(const Node& node, HostEnvironment& environment, const Graph
                            node.results.size());
   }
   for (size_t k = 0; k < results.size(); ++k) {
-    if (FitsClaim(node.results[k]->type, results[k])) {
-      LATHE_RETURN_IF_ERROR(BindSymbols(node.results[k]->type, results[k], environment));
-    }
+    LATHE_RETURN_IF_ERROR(BindSymbols(node.results[k]->type, results[k], environment));
     environment.values[node.results[k]] = std::move(results[k]);
   }
   return absl::OkStatus();

@@ -279,7 +279,7 @@ TEST(ConvertBuffer, EveryLengthTo130) {
             if (IsSubByte(to) && used != 0) {
               expected.back() = static_cast<uint8_t>(expected.back() & ((1 << used) - 1));
             }
-            ASSERT_EQ(0, std::memcmp(out, expected.data(), expected.size()))
+            ASSERT_TRUE(std::equal(expected.begin(), expected.end(), out))
                 << PairName(from, to, mode) << " length " << n;
           }
         });

@@ -24,9 +24,11 @@ Int Wrap(Int value, DType dtype) {
   return IsSigned(dtype) && (low >> (width - 1)) != 0 ? low - (Int{1} << width) : low;
 }
 
+// Modulo 2^128, as two of 64 bits may need: what wraps to 64 or fewer keeps its value.
+Int Times(Int a, Int b) { return static_cast<Int>(static_cast<unsigned __int128>(a) * b); }
 Int FloorOf(Int a, Int b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
 Int ShiftedLeft(Int a, Int by, DType dtype) {
-  return by < 0 || by >= BitWidth(dtype) ? 0 : Wrap(a * (Int{1} << by), dtype);
+  return by < 0 || by >= BitWidth(dtype) ? 0 : Wrap(Times(a, Int{1} << by), dtype);
 }
 Int ShiftedRight(Int a, Int by, DType dtype) {
   if (by < 0 || by >= BitWidth(dtype)) return a < 0 ? -1 : 0;
@@ -35,8 +37,8 @@ Int ShiftedRight(Int a, Int by, DType dtype) {
 Int Power(Int a, Int b, DType dtype) {
   if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 != 0 ? -1 : 1) : 0;
   Int result = 1;
-  for (; b > 0; b /= 2, a = Wrap(a * a, dtype)) {
-    if (b % 2 != 0) result = Wrap(result * a, dtype);
+  for (; b > 0; b /= 2, a = Wrap(Times(a, a), dtype)) {
+    if (b % 2 != 0) result = Wrap(Times(result, a), dtype);
   }
   return result;
 }
@@ -61,7 +63,7 @@ std::vector<Operator> TensorOperators() {
   add("aten.sub.Tensor(%x0, %x1, alpha=2)",
       [](Int a, Int b, DType d) { return a - Wrap(2, d) * b; });
   add("aten.rsub.Tensor(%x0, %x1)", [](Int a, Int b, DType) { return b - a; });
-  add("aten.mul.Tensor(%x0, %x1)", [](Int a, Int b, DType) { return a * b; });
+  add("aten.mul.Tensor(%x0, %x1)", [](Int a, Int b, DType) { return Times(a, b); });
   add("aten.div.Tensor_mode(%x0, %x2, rounding_mode=\"floor\")",
       [](Int a, Int b, DType) { return FloorOf(a, b); });
   add("aten.div.Tensor_mode(%x0, %x2, rounding_mode=\"trunc\")",
@@ -90,7 +92,7 @@ std::vector<Operator> TensorOperators() {
   add("aten.neg(%x0)", [](Int a, Int, DType) { return -a; });
   add("aten.abs(%x0)", [](Int a, Int, DType) { return a < 0 ? -a : a; });
   add("aten.bitwise_not(%x0)", [](Int a, Int, DType) { return -1 - a; });
-  add("aten.square(%x0)", [](Int a, Int, DType) { return a * a; });
+  add("aten.square(%x0)", [](Int a, Int, DType) { return Times(a, a); });
   add("aten.sign(%x0)", [](Int a, Int, DType) -> Int { return (a > 0) - (a < 0); });
   const auto compare = [&](const std::string& name, bool (*answer)(Int, Int)) {
     all.push_back({absl::StrCat("aten.", name, ".Tensor(%x0, %x1)"),
@@ -116,7 +118,7 @@ std::vector<Operator> ScalarOperators(const std::string& number, bool is_zero) {
   add("add.Scalar", [](Int a, Int b, DType) { return a + b; });
   add("sub.Scalar", [](Int a, Int b, DType) { return a - b; });
   add("rsub.Scalar", [](Int a, Int b, DType) { return b - a; });
-  add("mul.Scalar", [](Int a, Int b, DType) { return a * b; });
+  add("mul.Scalar", [](Int a, Int b, DType) { return Times(a, b); });
   add("bitwise_and.Scalar", [](Int a, Int b, DType) { return a & b; });
   add("bitwise_or.Scalar", [](Int a, Int b, DType) { return a | b; });
   add("bitwise_xor.Scalar", [](Int a, Int b, DType) { return a ^ b; });

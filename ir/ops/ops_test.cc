@@ -208,6 +208,25 @@ TEST_F(OpsTest, ANumberForATensorMeansTheScalarOverload) {
   EXPECT_EQ(node->op, "aten.add.Scalar");
 }
 
+TEST_F(OpsTest, ANumberForATensorWithoutAScalarOverloadIsWrapped) {
+  const auto resolved = [&](DType dtype, std::vector<Expr> sizes, Argument number) {
+    Value* x = Input(dtype, std::move(sizes));
+    graph_.Append("aten.sub.Tensor", {std::move(number), Argument::Of(x)}, {x->type});
+    EXPECT_TRUE(ResolveGraph(graph_, ops()).ok());
+    EXPECT_TRUE(InferTypes(graph_, shapes_).ok());
+    const Node* sub = graph_.last();
+    EXPECT_EQ(sub->op, "aten.sub.Tensor");
+    return ToString(sub->arguments[0].value()->type) + " " + ToString(sub->results[0]->type);
+  };
+  EXPECT_EQ(resolved(DType::kF32, {4}, Argument::Float(1.5)), "f32[] f32[4]");
+  EXPECT_EQ(resolved(DType::kF64, {}, Argument::Float(0.1)), "f64[] f64[]");
+  EXPECT_EQ(resolved(DType::kF16, {4}, Argument::Float(0.1)), "f16[] f16[4]");
+  EXPECT_EQ(resolved(DType::kU8, {4}, Argument::Int(1)), "u8[] u8[4]");
+  EXPECT_EQ(resolved(DType::kI32, {}, Argument::Int(1)), "i32[] i32[]");
+  EXPECT_EQ(resolved(DType::kI64, {4}, Argument::Float(0.5)), "f32[] f32[4]");
+  EXPECT_EQ(resolved(DType::kBF16, {2}, Argument::Int(Size("s0"))), "bf16[] bf16[2]");
+}
+
 TEST_F(OpsTest, UnknownOpsAreReportedAtOnce) {
   Value* x = Input(DType::kF32, {4});
   for (const char* op : {"my.first", "my.second", "my.first"}) {

@@ -90,6 +90,20 @@ TEST(Json, NumbersAndDepth) {
   EXPECT_EQ(parse("\"\xff\"").status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(Json, TextAndItsEnd) {
+  auto parse = [](absl::string_view text) { return JsonDocument::Parse("r", text); };
+  auto texts = *parse("\xef\xbb\xbf[\"a\\u00e9\\n\\\"b\", \"\xc3\xa9\", \"\\u0000\", \"\"]");
+  EXPECT_EQ(*texts->root()[0].String(), "a\xc3\xa9\n\"b");
+  EXPECT_EQ(*texts->root()[1].String(), "\xc3\xa9");
+  EXPECT_EQ(*texts->root()[2].String(), absl::string_view("\0", 1));
+  EXPECT_EQ(*texts->root()[3].String(), "");
+  EXPECT_EQ(parse(absl::string_view("{}\0", 3)).status().message(),
+            "r: not valid JSON at byte 2: a byte of 0 stands there");
+  EXPECT_EQ(parse(absl::string_view("[1, \0 2]", 8)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(parse(absl::string_view("\"a\0b\"", 5)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(parse("").status().code(), absl::StatusCode::kDataLoss);
+}
+
 // The opcodes of {"w": tensor} with a storage of `global`.
 std::string TensorPickle(const std::string& global) {
   auto text = [](const std::string& s) {

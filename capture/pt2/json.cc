@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/strip.h"
 #include "dtypes/base/status.h"
 #include "rapidjson/document.h"
 #include "rapidjson/error/en.h"
-#include "rapidjson/memorystream.h"
 #include "rapidjson/reader.h"
 
 namespace lathe::pt2 {
@@ -86,9 +87,50 @@ bool SaysNothing(const Raw& v) {
          (v.IsNumber() && v.GetDouble() == 0);
 }
 
+bool IsAscii(absl::string_view text) {
+  uint64_t seen = 0;
+  for (; text.size() >= sizeof seen; text.remove_prefix(sizeof seen)) {
+    uint64_t word;
+    std::memcpy(&word, text.data(), sizeof word);
+    seen |= word;
+  }
+  for (const char c : text) seen |= static_cast<unsigned char>(c);
+  return (seen & 0x8080808080808080) == 0;
+}
+
+struct Outcome {
+  size_t read;
+  std::string message;  // empty: all is well
+};
+
+// Strings stay in `text`. What is not ASCII is checked to be UTF-8.
+Outcome ParseInto(std::string& text, bool is_ascii, rapidjson::Document& document,
+                  DepthLimit& handler) {
+  rapidjson::ParseResult result;
+  size_t read = 0;
+  const auto parse = [&](rapidjson::Document&) {
+    constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
+                                rapidjson::kParseNanAndInfFlag | rapidjson::kParseFullPrecisionFlag;
+    rapidjson::Reader reader;
+    rapidjson::InsituStringStream stream(text.data());
+    result = is_ascii
+                 ? reader.Parse<kFlags>(stream, handler)
+                 : reader.Parse<kFlags | rapidjson::kParseValidateEncodingFlag>(stream, handler);
+    read = result.IsError() ? result.Offset() : stream.Tell();
+    return !result.IsError();
+  };
+  document.Populate(parse);
+  if (result.IsError()) return {read, rapidjson::GetParseError_En(result.Code())};
+  // The stream ends at a byte of 0, wherever that stands.
+  if (read < text.size()) return {read, "a byte of 0 stands there"};
+  return {read, ""};
+}
+
 }  // namespace
 
+// The document's strings lie in `text`, where the reader has unescaped them.
 struct JsonDocument::Impl {
+  std::string text;
   rapidjson::Document document;
 };
 
@@ -102,26 +144,16 @@ absl::StatusOr<std::unique_ptr<JsonDocument>> JsonDocument::Parse(std::string re
                                                                   absl::string_view text) {
   std::unique_ptr<JsonDocument> result(new JsonDocument);
   result->record_ = std::move(record);
-  rapidjson::Document& document = result->impl_->document;
-  DepthLimit handler(document);
-  rapidjson::ParseResult outcome;
-  auto parse = [&](rapidjson::Document&) {
-    rapidjson::Reader reader;
-    rapidjson::MemoryStream stream(text.data(), text.size());
-    rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> encoded(stream);
-    constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag |
-                                rapidjson::kParseFullPrecisionFlag |
-                                rapidjson::kParseValidateEncodingFlag;
-    outcome = reader.Parse<kFlags>(encoded, handler);
-    return !outcome.IsError();
-  };
-  document.Populate(parse);
+  Impl& impl = *result->impl_;
+  impl.text = std::string(absl::StripPrefix(text, "\xef\xbb\xbf"));
+  DepthLimit handler(impl.document);
+  const Outcome outcome = ParseInto(impl.text, IsAscii(text), impl.document, handler);
   if (handler.too_deep()) {
     return InvalidArgument(result->record_, ": JSON is nested deeper than ", kDeepest, " levels");
   }
-  if (outcome.IsError()) {
-    return DataLoss(result->record_, ": not valid JSON at byte ", outcome.Offset(), ": ",
-                    rapidjson::GetParseError_En(outcome.Code()));
+  if (!outcome.message.empty()) {
+    return DataLoss(result->record_, ": not valid JSON at byte ", outcome.read, ": ",
+                    outcome.message);
   }
   return result;
 }

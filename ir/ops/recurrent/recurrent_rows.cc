@@ -92,6 +92,7 @@ class Unroller {
         State state;
         const int64_t k = layer * directions + direction;
         for (Value* all : states) state.push_back(Select(b_, all, k));
+        LATHE_RETURN_IF_ERROR(b_.status());
         outputs.push_back(Direction(x, *steps, k, direction == 1, &state));
         LATHE_RETURN_IF_ERROR(b_.status());
         for (size_t s = 0; s < state.size(); ++s) last[s].push_back(state[s]);
@@ -113,7 +114,11 @@ class Unroller {
   Value* Direction(Value* x, int64_t steps, int64_t k, bool backwards, State* state) {
     const bool biased = args_.Bool(at_.has_biases);
     const std::vector<Value*> params = args_.Tensors(at_.first_param);
-    const size_t per_direction = biased ? 4 : 2, first = static_cast<size_t>(k) * per_direction;
+    // A hidden state of another width than the cell's is a projection of the output (eager's rule).
+    const bool projects = state->size() == 2 && !((*state)[0]->type.tensor().sizes.back() ==
+                                                  (*state)[1]->type.tensor().sizes.back());
+    const size_t unprojected = biased ? 4 : 2, per_direction = unprojected + (projects ? 1 : 0),
+                 first = static_cast<size_t>(k) * per_direction;
     if (first + per_direction > params.size()) {
       b_.Fail(InvalidArgument(args_.schema().name, ": expected ", per_direction,
                               " weights a layer and direction, got ", params.size(), " in all"));
@@ -129,6 +134,9 @@ class Unroller {
     for (int64_t step = 0; step < steps && b_.status().ok(); ++step) {
       const int64_t t = backwards ? steps - 1 - step : step;
       *state = cell_(b_, Select(b_, gates, t), linear((*state)[0], 1), *state);
+      if (projects && b_.status().ok()) {
+        (*state)[0] = b_.Call("aten.linear", {(*state)[0], params[first + unprojected]});
+      }
       outputs[t] = (*state)[0];
     }
     return b_.Call("aten.stack", {outputs, 0});

@@ -83,6 +83,8 @@ absl::Status CheckSourceCoversIndex(const InferContext& c, const Form& form, int
                          c.shapes, symbolic::And(symbolic::Gt(index.sizes[d], source.sizes[d]),
                                                  symbolic::Ne(NumElements(index), 0)));
     }
+  } else {
+    fits = std::max(index.rank(), 1) == std::max(source.rank(), 1);
   }
   if (fits) return absl::OkStatus();
   return InvalidArgument(c.args.schema().name, ": the index ", ToString(index),
@@ -138,7 +140,8 @@ absl::StatusOr<StoreMode> ModeOf(const OpArgs& args, const Form& form) {
 std::optional<ExternLoops> AsExtern(const LowerContext& c, const Form& form, int dim) {
   const DType dtype = c.args.Type(0).dtype;
   if (form.is_whole || !SourceIsTensor(c.args, form) || IsSubByte(dtype) ||
-      !IsContiguous(c.result())) {
+      c.args.Type(0).rank() == 0 || c.args.Type(form.index).rank() == 0 ||
+      c.args.Type(form.source).rank() == 0 || !IsContiguous(c.result())) {
     return std::nullopt;
   }
   std::string reduce = ReduceOf(c.args, form);
@@ -169,7 +172,8 @@ absl::StatusOr<std::vector<Lowered>> LowerScatter(const LowerContext& c, const F
   scatter.base = self;
   scatter.mode = mode;
   scatter.serial = true;
-  scatter.sizes = index_type.sizes;
+  // A 0-dim index is a vector of one.
+  scatter.sizes = index_type.rank() == 0 ? std::vector<Expr>{1} : index_type.sizes;
   if (form.is_whole) {
     scatter.sizes = type.sizes;
     scatter.sizes[dim] = index_type.rank() == 0 ? Expr(1) : index_type.sizes[0];
@@ -177,7 +181,8 @@ absl::StatusOr<std::vector<Lowered>> LowerScatter(const LowerContext& c, const F
   const bool is_whole = form.is_whole, wraps = form.wraps;
   scatter.where = [=](OpsHandler& ops, TensorReader& in, Index at) {
     std::vector<Expr> from(at.begin(), at.end()), place = from;
-    if (is_whole) from = index_type.rank() == 0 ? std::vector<Expr>() : std::vector<Expr>{at[dim]};
+    if (is_whole) from = {at[dim]};
+    if (index_type.rank() == 0) from.clear();
     const OpsValue i = in.Load(ops, index, from);
     place[dim] = wraps ? ops.Indirect(i, type.sizes[dim]) : PlaceFromZero(ops, i, type.sizes[dim]);
     return place;

@@ -298,9 +298,7 @@ Decomposed DecomposeMeshgrid(Builder& b, const OpArgs& args, bool is_xy) {
   for (int k = 0; k < count; ++k) {
     std::vector<Expr> along(count, 1);
     along[k] = sizes[k];
-    Value* grid = b.Call("aten.expand", {Reshape(b, tensors[k], along), sizes});
-    if (is_xy) grid = b.Call("aten.transpose.int", {grid, 0, 1});
-    grids.push_back(grid);
+    grids.push_back(b.Call("aten.expand", {Reshape(b, tensors[k], along), sizes}));
   }
   if (is_xy) std::swap(grids[0], grids[1]);
   Arguments results;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "codegen/plan/plan_emitter.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/affine_index.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
@@ -14,6 +15,9 @@ namespace lathe {
 absl::Status PlanEmitter::EmitInputs() {
   for (size_t k = 0; k < graph_.inputs().size(); ++k) {
     LATHE_RETURN_IF_ERROR(EmitInput(static_cast<int>(k)));
+  }
+  for (const PendingCheck& check : checks_) {
+    LATHE_RETURN_IF_ERROR(SolveFor(check));
   }
   for (const PendingCheck& check : checks_) {
     LATHE_RETURN_IF_ERROR(EmitSizeCheck(check));
@@ -98,6 +102,33 @@ void PlanEmitter::BindOrCheck(const Expr& e, Register reg, std::string what) {
   } else {
     checks_.push_back({e, reg, std::move(what)});
   }
+}
+
+// Of a size such as 2*s0 + 1 that no input gives by itself, s0; that it is right the check of the
+// size finds.
+absl::Status PlanEmitter::SolveFor(const PendingCheck& check) {
+  for (const Expr& symbol : symbolic::FreeSymbols(check.expected)) {
+    if (registers_.IsBound(symbol)) continue;
+    const std::optional<Expr> factor = AffineCoefficient(check.expected, symbol);
+    if (!factor || !factor->AsInt() || *factor->AsInt() == 0) return absl::OkStatus();
+    const Expr rest = check.expected - *factor * symbol;
+    if (!AllBound(rest)) return absl::OkStatus();
+    SizeInstruction left, quotient;
+    left.op = SizeOp::kSub;
+    left.a = check.actual;
+    LATHE_ASSIGN_OR_RETURN(left.b, Reg(rest));
+    left.dst = registers_.New();
+    Program().code.push_back(left);
+    quotient.op = SizeOp::kFloorDiv;
+    quotient.a = left.dst;
+    LATHE_ASSIGN_OR_RETURN(quotient.b, Reg(*factor));
+    quotient.dst = registers_.New();
+    Program().code.push_back(quotient);
+    registers_.Bind(symbol, quotient.dst);
+    described_.emplace(symbol, absl::StrCat(symbol.symbol_name(), ", where ", check.what, " is ",
+                                            symbolic::ToString(check.expected), ","));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status PlanEmitter::EmitSizeCheck(const PendingCheck& check) {

@@ -74,6 +74,7 @@ class PlanEmitter {
   bool IsMutated(int k) const;
   void BindTensor(Value* value, int k, PlanInput* input);
   void BindOrCheck(const Expr& e, Register reg, std::string what);
+  absl::Status SolveFor(const PendingCheck& check);
   absl::Status EmitSizeCheck(const PendingCheck& check);
   absl::Status EmitRange(const Expr& symbol);
   absl::Status EmitAssert(const Expr& condition, std::string message, std::string node,

@@ -57,6 +57,26 @@ class Resized(nn.Module):
         return nn.functional.interpolate(x, size=(7, 9), mode="bicubic", align_corners=False)
 
 
+class Grid(nn.Module):
+    def forward(self, x, y):
+        return torch.meshgrid(x, y, indexing="xy")
+
+
+class Placed(nn.Module):
+    """Indexes without dimensions."""
+
+    def forward(self, x, index, value):
+        return (x.scatter(0, index, value), x.scatter_add(0, index, value),
+                x.scatter(0, index, 2.5))
+
+
+class Halved(nn.Module):
+    """A size that is 2 * h: no input gives h itself."""
+
+    def forward(self, x):
+        return nn.functional.pixel_unshuffle(x, 2).mean(1)
+
+
 def uniform(*sizes):
     return torch.rand(*sizes) * 2 - 1
 
@@ -77,6 +97,10 @@ MODULES = {
                       (uniform(2, 7, 16), uniform(2, 5, 16)), (uniform(3, 7, 16), uniform(3, 5, 16))),
     "position_bias": (PositionBias, (uniform(2, 3, 5, 4),), (uniform(2, 3, 9, 4),), {2: AUTO}),
     "bicubic": (Resized, (uniform(2, 3, 5, 6),), (uniform(1, 3, 5, 6),)),
+    "grid_xy": (Grid, (uniform(3), uniform(2)), None),
+    "scatter_without_dimensions": (Placed, (uniform(4), torch.tensor(2), torch.tensor(1.5)), None),
+    "derived_size": (Halved, (uniform(2, 3, 6, 4),), (uniform(2, 3, 10, 4),),
+                     {2: 2 * torch.export.Dim("h", min=2, max=64)}),
     "conv3d": (lambda: nn.Conv3d(4, 6, (3, 2, 3), (2, 1, 1), (1, 0, 1), (2, 1, 1), 2),
                (uniform(2, 4, 7, 6, 5),), (uniform(1, 4, 7, 6, 5),)),
     "conv_transpose1d": (lambda: nn.ConvTranspose1d(4, 6, 3, 2, 1, 1), (uniform(2, 4, 7),),
@@ -106,7 +130,7 @@ def export(name, directory):
                                               node.meta["stack_trace"])
     torch.export.save(program, "%s/%s.pt2" % (directory, name))
     record = {**tensors("in", inputs), **tensors("out", module(*inputs))}
-    exact = copy.deepcopy(module).double()(*[x.double() for x in inputs])
+    exact = copy.deepcopy(module).double()(*[x.double() if x.is_floating_point() else x for x in inputs])
     record.update(tensors("ref", exact))
     if others is not None:
         record.update({**tensors("in2", others), **tensors("out2", module(*others))})

@@ -270,7 +270,10 @@ class GraphScheduler {
       LATHE_ASSIGN_OR_RETURN(scatter->kernel,
                              BuildScatter(loops_, fusion_, loops, scatter->result, needed_));
     } else if (auto* call = std::get_if<ScheduledExtern>(&step)) {
-      if (!AnyNeeded(*node) && !epilogues_.contains(node)) return absl::OkStatus();
+      // Where only running tells the size, that may be what is wanted: dce left the node.
+      if (!AnyNeeded(*node) && !epilogues_.contains(node) && !call->call.allocates) {
+        return absl::OkStatus();
+      }
       for (Value* input : call->call.inputs) {
         if (input != nullptr) Need(input);
       }

@@ -70,6 +70,13 @@ class Placed(nn.Module):
                 x.scatter(0, index, 2.5))
 
 
+class Counted(nn.Module):
+    """Of the places only their number is wanted."""
+
+    def forward(self, x):
+        return x + 1, (x > 0).nonzero().shape[0] * 2
+
+
 class Halved(nn.Module):
     """A size that is 2 * h: no input gives h itself."""
 
@@ -99,6 +106,7 @@ MODULES = {
     "bicubic": (Resized, (uniform(2, 3, 5, 6),), (uniform(1, 3, 5, 6),)),
     "grid_xy": (Grid, (uniform(3), uniform(2)), None),
     "scatter_without_dimensions": (Placed, (uniform(4), torch.tensor(2), torch.tensor(1.5)), None),
+    "number_of_places": (Counted, (uniform(4, 5),), None),
     "derived_size": (Halved, (uniform(2, 3, 6, 4),), (uniform(2, 3, 10, 4),),
                      {2: 2 * torch.export.Dim("h", min=2, max=64)}),
     "conv3d": (lambda: nn.Conv3d(4, 6, (3, 2, 3), (2, 1, 1), (1, 0, 1), (2, 1, 1), 2),

@@ -105,17 +105,25 @@ ExprType TypeOfOperation(ExprKind kind, absl::Span<const Expr> operands) {
   }
 }
 
-uint16_t DegreeOf(ExprKind kind, absl::Span<const Expr> operands) {
-  int64_t degree = 0;
-  if (kind == ExprKind::kPow) {
-    const std::optional<int64_t> exponent = operands[1].AsInt();
-    degree = exponent.value_or(1);
-  } else if (kind == ExprKind::kMul) {
-    for (const Expr& e : operands) degree += e.node() == nullptr ? 0 : e.node()->degree;
-  } else {
-    degree = 1;
-  }
+uint16_t Saturated(int64_t degree) {
   return static_cast<uint16_t>(std::min<int64_t>(std::max<int64_t>(degree, 1), 0xffff));
+}
+
+int64_t DegreeOfOperand(const Expr& e) { return e.node() == nullptr ? 0 : e.node()->degree; }
+
+uint16_t DegreeOf(ExprKind kind, absl::Span<const Expr> operands) {
+  if (kind == ExprKind::kPow) return Saturated(operands[1].AsInt().value_or(1));
+  if (kind != ExprKind::kMul) return 1;
+  int64_t degree = 0;
+  for (const Expr& e : operands) degree += DegreeOfOperand(e);
+  return Saturated(degree);
+}
+
+// Of some operands of `whole`.
+uint16_t DegreeWithin(const ExprNode& whole, absl::Span<const Expr> operands) {
+  if (whole.kind == ExprKind::kAdd) return 1;
+  return whole.plain ? Saturated(static_cast<int64_t>(operands.size()))
+                     : DegreeOf(whole.kind, operands);
 }
 
 // Exact until the end, so that it does not depend on how the sum came about.
@@ -141,6 +149,59 @@ Range RangeOfNode(ExprKind kind, absl::Span<const Expr> operands) {
   return RangeOfOperation(kind, ranges);
 }
 
+// One pass over operands that may be hundreds: what is wrong with some is looked at after it.
+struct Survey {
+  bool any_overflow = false, of_others = false, plain = true;
+  uint64_t hash = 0;  // of the operation
+};
+Survey SurveyOf(const ExprContext* context, ExprKind kind, absl::Span<const Expr> operands) {
+  Survey seen;
+  const bool in_any_order = HashesInAnyOrder(kind);
+  uint64_t hashes = 0;
+  for (const Expr& e : operands) {
+    const ExprNode* node = e.node();
+    seen.any_overflow |= node == &kOverflowNode;
+    seen.of_others |= node != nullptr && node->context != nullptr && node->context != context;
+    seen.plain &= node != nullptr && node->kind == ExprKind::kSymbol;
+    if (in_any_order) hashes += HashOperand(e);
+  }
+  seen.plain &= in_any_order;
+  seen.hash = in_any_order ? HashOfKind(kind) + hashes : HashInOrder(kind, operands);
+  return seen;
+}
+
+// The operands of `shorter` with `added` at `place`: at the end of its own array where that can
+// grow, else in a copy.
+class LongerOperands {
+ public:
+  LongerOperands(NodeTable& table, const ExprNode* shorter, const Expr& added, size_t place)
+      : table_(table), shorter_(shorter), at_end_(place == shorter->operand_count) {
+    if (at_end_) grown_ = table.Grow(shorter, added);
+    if (grown_) return;
+    const absl::Span<const Expr> before = shorter->operand_span();
+    copied_.reserve(before.size() + 1);
+    copied_.insert(copied_.end(), before.begin(), before.begin() + place);
+    copied_.push_back(added);
+    copied_.insert(copied_.end(), before.begin() + place, before.end());
+  }
+
+  absl::Span<const Expr> operands() const {
+    return grown_ ? *grown_ : absl::MakeConstSpan(copied_);
+  }
+  ExprNode* Allocate(uint64_t hash) const {
+    if (grown_) return table_.AllocateView(*grown_, hash, shorter_);
+    if (at_end_) return table_.AllocateGrowable(shorter_->kind, operands(), hash);
+    return table_.Allocate(shorter_->kind, operands(), hash);
+  }
+
+ private:
+  NodeTable& table_;
+  const ExprNode* shorter_;
+  const bool at_end_;
+  std::optional<absl::Span<const Expr>> grown_;
+  absl::InlinedVector<Expr, 32> copied_;
+};
+
 }  // namespace
 
 struct ExprContext::Impl {
@@ -149,6 +210,10 @@ struct ExprContext::Impl {
     const Expr* y = nullptr;
     size_t same = 0;
   };
+  // `longer` with some of its operands alone, which lie in its array if `shared`.
+  const ExprNode* PartOf(const ExprNode* longer, absl::Span<const Expr> operands, uint64_t hash,
+                         bool shared);
+
   mutable std::mutex mutex;
   NodeTable operations;
   PairMemo memo;
@@ -203,32 +268,20 @@ ExprContext* ContextAccess::ContextOf(absl::Span<const Expr> operands) {
 
 Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const Expr> operands) {
   if (context == nullptr) return Expr::Overflow();
-  // One pass over operands that may be hundreds: what is wrong with some is looked at after it.
-  bool any_overflow = false, of_others = false, plain = true;
-  uint64_t operand_hashes = 0;
-  const bool in_any_order = HashesInAnyOrder(kind);
-  for (const Expr& e : operands) {
-    const ExprNode* node = e.node_;
-    any_overflow |= node == &kOverflowNode;
-    of_others |= node != nullptr && node->context != nullptr && node->context != context;
-    plain &= node != nullptr && node->kind == ExprKind::kSymbol;
-    if (in_any_order) operand_hashes += HashOperand(e);
-  }
-  if (any_overflow) return Expr::Overflow();
-  LATHE_CHECK(!of_others) << "operands of two contexts in one expression";
+  const Survey seen = SurveyOf(context, kind, operands);
+  if (seen.any_overflow) return Expr::Overflow();
+  LATHE_CHECK(!seen.of_others) << "operands of two contexts in one expression";
   const ExprNode* monomial = nullptr;
   if (kind == ExprKind::kMul && operands[0].is_const()) {
     monomial =
         (operands.size() == 2 ? operands[1] : Intern(context, kind, operands.subspan(1))).node_;
   }
-  const uint64_t hash =
-      in_any_order ? HashOfKind(kind) + operand_hashes : HashInOrder(kind, operands);
   ExprContext::Impl& impl = *context->impl_;
   std::lock_guard<std::mutex> lock(impl.mutex);
-  if (const ExprNode* known = impl.operations.Find(kind, operands, hash)) return Expr(known);
-  ExprNode* node = impl.operations.Allocate(kind, operands, hash);
+  if (const ExprNode* known = impl.operations.Find(kind, operands, seen.hash)) return Expr(known);
+  ExprNode* node = impl.operations.Allocate(kind, operands, seen.hash);
   node->type = TypeOfOperation(kind, operands);
-  node->plain = in_any_order && plain;
+  node->plain = seen.plain;
   node->degree = DegreeOf(kind, operands);
   node->context = context;
   node->monomial = monomial;
@@ -237,104 +290,63 @@ Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const
   return Expr(node);
 }
 
-namespace {
-
-bool IsPlainOperand(const Expr& e) { return e.is_symbol(); }
-
-uint16_t Saturated(int64_t degree) {
-  return static_cast<uint16_t>(std::min<int64_t>(std::max<int64_t>(degree, 1), 0xffff));
-}
-
-int64_t DegreeOfOperand(const Expr& e) { return e.node() == nullptr ? 0 : e.node()->degree; }
-
-// Of some operands of `whole`.
-uint16_t DegreeWithin(const ExprNode& whole, absl::Span<const Expr> operands) {
-  if (whole.kind == ExprKind::kAdd) return 1;
-  return whole.plain ? Saturated(static_cast<int64_t>(operands.size()))
-                     : DegreeOf(whole.kind, operands);
-}
-
-}  // namespace
-
 Expr ContextAccess::InternLonger(const ExprNode* shorter, const Expr& added, size_t place) {
   ExprContext* context = shorter->context;
   LATHE_CHECK(added.node_->context == context) << "operands of two contexts in one expression";
-  const absl::Span<const Expr> before = shorter->operand_span();
   const uint64_t hash = shorter->hash + HashOperand(added);
   ExprContext::Impl& impl = *context->impl_;
   std::lock_guard<std::mutex> lock(impl.mutex);
-  const bool at_end = place == before.size();
-  std::optional<absl::Span<const Expr>> grown;
-  if (at_end) grown = impl.operations.Grow(shorter, added);
-  absl::InlinedVector<Expr, 32> copied;
-  if (!grown) {
-    copied.reserve(before.size() + 1);
-    copied.insert(copied.end(), before.begin(), before.begin() + place);
-    copied.push_back(added);
-    copied.insert(copied.end(), before.begin() + place, before.end());
-  }
-  const absl::Span<const Expr> operands = grown ? *grown : absl::MakeConstSpan(copied);
-  if (const ExprNode* known = impl.operations.Find(shorter->kind, operands, hash)) {
+  const LongerOperands longer(impl.operations, shorter, added, place);
+  if (const ExprNode* known = impl.operations.Find(shorter->kind, longer.operands(), hash)) {
     return Expr(known);
   }
-  ExprNode* node = grown    ? impl.operations.AllocateView(operands, hash, shorter)
-                   : at_end ? impl.operations.AllocateGrowable(shorter->kind, operands, hash)
-                            : impl.operations.Allocate(shorter->kind, operands, hash);
+  ExprNode* node = longer.Allocate(hash);
   const Range& r = shorter->range;
   const bool is_sum = shorter->kind == ExprKind::kAdd;
-  node->plain = shorter->plain && IsPlainOperand(added);
+  node->plain = shorter->plain && added.is_symbol();
   node->degree = is_sum ? 1 : Saturated(int64_t{shorter->degree} + DegreeOfOperand(added));
   node->context = context;
   if (!node->plain) {
     const bool finite = r.lower != Range::kMin && r.upper != Range::kMax;
-    node->range = is_sum && finite ? r + IntrinsicRange(added) : RangeOfNode(node->kind, operands);
+    node->range =
+        is_sum && finite ? r + IntrinsicRange(added) : RangeOfNode(node->kind, longer.operands());
   }
   impl.operations.Publish(node);
   return Expr(node);
 }
 
+const ExprNode* ExprContext::Impl::PartOf(const ExprNode* longer, absl::Span<const Expr> operands,
+                                          uint64_t hash, bool shared) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (const ExprNode* known = operations.Find(longer->kind, operands, hash)) return known;
+  ExprNode* node = shared ? operations.AllocateView(operands, hash, longer)
+                          : operations.Allocate(longer->kind, operands, hash);
+  node->plain = longer->plain;
+  node->degree = DegreeWithin(*longer, operands);
+  node->context = longer->context;
+  if (!node->plain) node->range = RangeOfNode(longer->kind, operands);
+  operations.Publish(node);
+  return node;
+}
+
 Expr ContextAccess::InternRest(const ExprNode* longer, const Expr& part) {
-  ExprContext* context = longer->context;
   const bool many = part.kind() == longer->kind;
   const absl::Span<const Expr> operands =
       longer->operand_span().subspan(many ? part.operands().size() : 1);
   const uint64_t hash =
       longer->hash - (many ? part.node_->hash - HashOfKind(longer->kind) : HashOperand(part));
-  ExprContext::Impl& impl = *context->impl_;
-  std::lock_guard<std::mutex> lock(impl.mutex);
-  if (const ExprNode* known = impl.operations.Find(longer->kind, operands, hash)) {
-    return Expr(known);
-  }
-  ExprNode* node = impl.operations.AllocateView(operands, hash, longer);
-  node->plain = longer->plain;
-  node->degree = DegreeWithin(*longer, operands);
-  node->context = context;
-  if (!node->plain) node->range = RangeOfNode(longer->kind, operands);
-  impl.operations.Publish(node);
-  return Expr(node);
+  return Expr(longer->context->impl_->PartOf(longer, operands, hash, /*shared=*/true));
 }
 
 Expr ContextAccess::InternWithout(const ExprNode* longer, size_t place) {
   const absl::Span<const Expr> x = longer->operand_span();
   if (place == 0) return InternRest(longer, x[0]);
-  ExprContext* context = longer->context;
   absl::InlinedVector<Expr, 32> operands;
   operands.reserve(x.size());
   operands.insert(operands.end(), x.begin(), x.begin() + place);
   operands.insert(operands.end(), x.begin() + place + 1, x.end());
   const uint64_t hash = longer->hash - HashOperand(x[place]);
-  ExprContext::Impl& impl = *context->impl_;
-  std::lock_guard<std::mutex> lock(impl.mutex);
-  if (const ExprNode* known = impl.operations.Find(longer->kind, operands, hash)) {
-    return Expr(known);
-  }
-  ExprNode* node = impl.operations.Allocate(longer->kind, operands, hash);
-  node->plain = longer->plain;
-  node->degree = DegreeWithin(*longer, operands);
-  node->context = context;
-  if (!node->plain) node->range = RangeOfNode(longer->kind, operands);
-  impl.operations.Publish(node);
-  return Expr(node);
+  return Expr(longer->context->impl_->PartOf(longer, operands, hash, /*shared=*/false));
 }
 
 bool ContextAccess::BeginsWith(const ExprNode* longer, const Expr& shorter) {

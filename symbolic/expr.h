@@ -224,7 +224,7 @@ Expr Or(const Expr& a, const Expr& b);
 Expr Not(const Expr& a);
 Expr TrueDiv(const Expr& a, const Expr& b);
 Expr ToFloat(const Expr& a);
-// n-ary, in near-linear time; a chain of a + b + c ... copies its partial sums.
+// n-ary, in near-linear time; so is a chain s0 + s1 + s2 ..., whose partial sums share operands.
 Expr Sum(absl::Span<const Expr> terms);        // 0 for none
 Expr Product(absl::Span<const Expr> factors);  // 1 for none
 

@@ -7,9 +7,10 @@
 #include "codegen/cpu/memory_hints.h"
 #include "codegen/cpu/stage_emitter.h"
 #include "codegen/cpu/stage_plan.h"
-#include "codegen/cpu/stage_work.h"
 #include "dtypes/base/status.h"
 #include "ir/loops/lift_offsets.h"
+#include "ir/loops/stage_work.h"
+#include "ir/loops/streamed_results.h"
 
 namespace lathe::cpu {
 namespace {

@@ -4,9 +4,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "codegen/cpu/stage_plan.h"
-#include "codegen/cpu/stage_work.h"
 #include "dtypes/base/status.h"
 #include "ir/loops/affine_index.h"
+#include "ir/loops/stage_work.h"
+#include "ir/loops/streamed_results.h"
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
 
@@ -18,36 +19,6 @@ constexpr int64_t kShortestRow = 2048;
 constexpr int64_t kLongestRow = int64_t{128} << 10;
 
 bool IsWholeBytes(DType dtype) { return BitWidth(dtype) % 8 == 0 && !IsComplex(dtype); }
-
-// A buffer that the kernel only writes, at each place at most once and unmasked, from full vectors.
-bool OnlyWritten(const KernelSpec& spec, int buffer) {
-  const SpecBuffer& b = spec.buffers[buffer];
-  if (b.role != BufferRole::kOut || !IsWholeBytes(b.dtype)) return false;
-  for (const SpecStage& stage : spec.stages) {
-    for (const LoopOp& op : stage.body.ops) {
-      if (op.buffer != buffer) continue;
-      if (op.kind == OpKind::kLoad) return false;
-      if (op.kind == OpKind::kStore && (op.mode != StoreMode::kPlain || op.mask != kNoValue)) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-// Elements that the largest stage storing to the buffer writes.
-Expr ElementsOf(const KernelSpec& spec, int buffer) {
-  Expr most = 0;
-  for (const SpecStage& stage : spec.stages) {
-    for (const LoopOp& op : stage.body.ops) {
-      if (op.kind != OpKind::kStore || op.buffer != buffer) continue;
-      Expr count = 1;
-      for (int axis : AxesAround(spec, stage)) count = count * spec.axes[axis].extent;
-      most = count;
-    }
-  }
-  return most;
-}
 
 // How far ahead of its element a kernel that writes past the caches asks for what it reads: about
 // what arrives while one line is on its way. Streaming stores hold the processor's own prefetching
@@ -157,13 +128,10 @@ class Prefetcher {
 absl::StatusOr<MemoryHints> HintsFor(const KernelSpec& spec, int vector_bytes,
                                      const SymbolNames& names) {
   MemoryHints hints;
-  for (size_t k = 0; k < spec.buffers.size(); ++k) {
+  for (const std::optional<Expr>& bytes : StreamedBytes(spec)) {
     hints.stream_bytes.emplace_back();
-    const int buffer = static_cast<int>(k);
-    if (!OnlyWritten(spec, buffer)) continue;
-    const Expr bytes = ElementsOf(spec, buffer) * (BitWidth(spec.buffers[k].dtype) / 8);
-    if (bytes.AsInt().value_or(kStreamBytes) < kStreamBytes) continue;
-    LATHE_ASSIGN_OR_RETURN(hints.stream_bytes.back(), ExpressionText(bytes, names));
+    if (!bytes.has_value()) continue;
+    LATHE_ASSIGN_OR_RETURN(hints.stream_bytes.back(), ExpressionText(*bytes, names));
   }
   hints.prefetches = Prefetcher(spec, vector_bytes).Run();
   for (size_t k = 0; k < spec.stages.size(); ++k) {

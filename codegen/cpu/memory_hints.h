@@ -3,9 +3,9 @@
 
 // What a kernel may tell the memory system. It changes no value.
 //
-// A result larger than the caches is stored past them: an ordinary store reads the line first, half
-// as much traffic again. A kernel that passes over each row several times asks for the next row
-// during its last long stage: otherwise memory idles while it computes.
+// A result larger than the caches is stored past them (ir/loops/streamed_results.h). A kernel that
+// passes over each row several times asks for the next row during its last long stage: otherwise
+// memory idles while it computes.
 
 #include <string>
 #include <vector>
@@ -25,10 +25,6 @@ struct MemoryHints {
   };
   std::vector<Prefetch> prefetches;
 };
-
-// Results of fewer bytes are left to the caches: above what a core has to itself on current
-// processors.
-inline constexpr int64_t kStreamBytes = int64_t{48} << 20;
 
 // How far ahead a reduction over packed elements asks for them: it keeps up with the memory only if
 // the memory never waits for it.

@@ -4,8 +4,8 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "codegen/cpu/expression_text.h"
-#include "codegen/cpu/stage_work.h"
 #include "ir/loops/affine_index.h"
+#include "ir/loops/stage_work.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe::cpu {

@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "codegen/cpu/loop_blocks.h"
-#include "codegen/cpu/stage_work.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/stage_work.h"
 
 namespace lathe::cpu {
 namespace {

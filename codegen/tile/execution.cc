@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "codegen/tile/stream_tile.h"
 #include "ir/loops/kernel_spec.h"
+#include "ir/loops/streamed_results.h"
 #include "runtime/abi/size_program.h"
 #include "runtime/tensor/available_memory.h"
 
@@ -189,7 +191,10 @@ bool Execution::SetUp() {
                      : registers_ + operand.offset;
     }
   }
-  for (int b = 0; b < program_.buffer_count; ++b) memory_[b] = static_cast<char*>(args_.buffers[b]);
+  for (int b = 0; b < program_.buffer_count; ++b) {
+    memory_[b] = static_cast<char*>(args_.buffers[b]);
+    streams_ |= slots_[program_.streamed_bytes[b]] >= kStreamBytes;
+  }
   PlaceMemory(batched_ ? program_.batched_locals : program_.locals, batch_limit_);
   return true;
 }
@@ -220,6 +225,7 @@ void Execution::MoveLocals(int64_t lead_start) {
 int32_t Execution::Run() {
   if (args_.begin >= args_.end) return kLatheOk;
   if (SetUp()) RunOuter(0);
+  if (streams_) FinishStreams();
   return status_;
 }
 

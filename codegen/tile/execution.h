@@ -73,6 +73,7 @@ class Execution {
   int64_t FirstElement(const Affine& at) const;
   Plane PlaneOf(const Access& access) const;
   bool IsContiguous(const Plane& plane, int64_t bytes) const;
+  bool IsStreamed(const Access& access) const;
   char* Home(Operand operand) const { return registers_ + stage_->operands[operand].offset; }
   void Load(const Instruction& i);
   void LoadScalar(const Instruction& i);
@@ -101,6 +102,7 @@ class Execution {
   const StageProgram* stage_ = nullptr;
   char** pointers_ = nullptr;
   bool batched_ = false;
+  bool streams_ = false;            // a result goes past the caches
   bool nothing_to_reduce_ = false;  // the stage has an empty reduce axis
   int64_t batch_limit_ = 1, batch_rows_ = 1;
 

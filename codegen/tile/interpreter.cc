@@ -1,6 +1,8 @@
 #include <cstring>
 
 #include "codegen/tile/execution.h"
+#include "codegen/tile/stream_tile.h"
+#include "ir/loops/streamed_results.h"
 
 namespace lathe::tile {
 
@@ -23,6 +25,11 @@ bool Execution::IsContiguous(const Plane& plane, int64_t bytes) const {
   return plane.col_stride == 1 && (rows_ == 1 || plane.row_stride == cols_);
 }
 
+bool Execution::IsStreamed(const Access& access) const {
+  return streams_ && access.memory < program_.buffer_count &&
+         slots_[program_.streamed_bytes[access.memory]] >= kStreamBytes;
+}
+
 void Execution::Load(const Instruction& i) {
   const Access& access = stage_->accesses[i.access];
   const Plane plane = PlaneOf(access);
@@ -31,6 +38,8 @@ void Execution::Load(const Instruction& i) {
     base += plane.first * access.layout.bytes;
     if (i.code == Code::kLoad && !access.always_copy && IsContiguous(plane, access.layout.bytes)) {
       pointers_[i.dst] = base;
+      // Memory works on the next tile while this one is computed.
+      if (streams_) FetchTile(base + n_ * access.layout.bytes, n_ * access.layout.bytes);
       return;
     }
   }
@@ -69,6 +78,10 @@ void Execution::Store(const Instruction& i, bool one) {
   if (one) plane.rows = plane.cols = 1;
   char* base = memory_[access.memory];
   if (access.layout.sub_bits == 0) base += plane.first * access.layout.bytes;
+  if (IsStreamed(access) && !one && (i.scalars & 1) == 0 &&
+      IsContiguous(plane, access.layout.bytes)) {
+    return StreamTile(base, pointers_[i.a], n_ * access.layout.bytes);
+  }
   StorePlane(base, pointers_[i.a], one || (i.scalars & 1) != 0, access.layout, plane,
              reinterpret_cast<const uint8_t*>(pointers_[i.c]), one || (i.scalars & 4) != 0);
 }
@@ -96,7 +109,7 @@ void Execution::Scatter(const Instruction& i) {
 void Execution::PrepareStore(const Instruction& i) {
   const Access& access = stage_->accesses[i.access];
   const Plane plane = PlaneOf(access);
-  pointers_[i.dst] = IsContiguous(plane, access.layout.bytes)
+  pointers_[i.dst] = IsContiguous(plane, access.layout.bytes) && !IsStreamed(access)
                          ? memory_[access.memory] + plane.first * access.layout.bytes
                          : Home(i.dst);
 }

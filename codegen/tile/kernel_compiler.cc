@@ -8,6 +8,7 @@
 #include "codegen/tile/stage_compiler.h"
 #include "dtypes/base/status.h"
 #include "ir/loops/stage_phases.h"
+#include "ir/loops/streamed_results.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe::tile {
@@ -28,6 +29,10 @@ class KernelCompiler {
     for (const SpecAxis& axis : spec_.axes) {
       LATHE_ASSIGN_OR_RETURN(const Slot slot, slots_.Of(axis.extent));
       program_.extents.push_back(slot);
+    }
+    for (const std::optional<Expr>& bytes : StreamedBytes(spec_)) {
+      LATHE_ASSIGN_OR_RETURN(const Slot slot, slots_.Of(bytes.value_or(0)));
+      program_.streamed_bytes.push_back(slot);
     }
     merged_.assign(spec_.axes.size(), false);
     LATHE_RETURN_IF_ERROR(LayOutLoops());

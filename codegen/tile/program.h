@@ -155,6 +155,8 @@ struct KernelProgram {
   std::vector<int64_t> slots;
   SizeProgram setup;
   std::vector<Slot> extents;  // of each axis
+  // Of each buffer: its bytes if it may be stored past the caches (ir/loops/streamed_results.h).
+  std::vector<Slot> streamed_bytes;
   std::vector<AxisMerge> merges;
   std::vector<int16_t> outer;
   std::vector<LocalLayout> locals, batched_locals;

@@ -1,8 +1,8 @@
-#include "codegen/cpu/stage_work.h"
+#include "ir/loops/stage_work.h"
 
 #include <algorithm>
 
-namespace lathe::cpu {
+namespace lathe {
 namespace {
 
 constexpr int64_t kUnknownExtent = 32;
@@ -32,4 +32,4 @@ bool IsSmall(const KernelSpec& spec) {
   });
 }
 
-}  // namespace lathe::cpu
+}  // namespace lathe

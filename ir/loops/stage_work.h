@@ -1,5 +1,5 @@
-#ifndef LATHE_CODEGEN_CPU_STAGE_WORK_H_
-#define LATHE_CODEGEN_CPU_STAGE_WORK_H_
+#ifndef LATHE_IR_LOOPS_STAGE_WORK_H_
+#define LATHE_IR_LOOPS_STAGE_WORK_H_
 
 // How much a kernel will do, which decides how much compiling it deserves. It changes no value.
 
@@ -7,7 +7,7 @@
 
 #include "ir/loops/kernel_spec.h"
 
-namespace lathe::cpu {
+namespace lathe {
 
 // The kernel's outer axes and the stage's own, each once.
 std::vector<int> AxesAround(const KernelSpec& spec, const SpecStage& stage);
@@ -18,6 +18,6 @@ double ExpectedElements(const KernelSpec& spec, const SpecStage& stage);
 // No stage passes over many elements: a fast compilation is worth more than a tenth of its speed.
 bool IsSmall(const KernelSpec& spec);
 
-}  // namespace lathe::cpu
+}  // namespace lathe
 
-#endif  // LATHE_CODEGEN_CPU_STAGE_WORK_H_
+#endif  // LATHE_IR_LOOPS_STAGE_WORK_H_

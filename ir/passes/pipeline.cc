@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "dtypes/base/status.h"
 #include "dtypes/base/trace.h"
+#include "ir/passes/check_items.h"
 #include "ir/passes/cse.h"
 #include "ir/passes/dce.h"
 #include "ir/passes/decompose.h"
@@ -57,6 +58,7 @@ absl::Status RunPass(Program& program, const OpRegistry& registry, const Pass& p
 std::vector<Pass> FunctionalizingPasses() {
   return {
       InlineWrappersPass(),       // bodies join the graph that the others see
+      CheckItemsPass(),           // before types are inferred anew and dead reads are erased
       DecomposeCompositesPass(),  // before functionalize, which must see the views inside
       InferTypesPass(),           // one way to write each type: all below compare them; composites,
                                   // which are slow to infer, are gone
@@ -80,11 +82,17 @@ std::vector<Pass> InferencePasses() {
 }
 
 std::vector<Pass> AllPasses() {
-  return {InlineWrappersPass(),   DecomposeCompositesPass(),
-          InferTypesPass(),       FunctionalizePass(),
-          RemoveNoopsPass(),      DecomposePass(),
-          FoldConstantsPass(),    CsePass(),
-          UnpackInProductsPass(), DcePass()};
+  return {InlineWrappersPass(),
+          CheckItemsPass(),
+          DecomposeCompositesPass(),
+          InferTypesPass(),
+          FunctionalizePass(),
+          RemoveNoopsPass(),
+          DecomposePass(),
+          FoldConstantsPass(),
+          CsePass(),
+          UnpackInProductsPass(),
+          DcePass()};
 }
 
 absl::StatusOr<Pass> FindPass(absl::string_view name) {

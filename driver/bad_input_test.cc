@@ -444,6 +444,36 @@ TEST_F(BadInput, PackedIntegers) {
   refuse_text("graph @f(%x: u3[5]) { %y = aten.view.dtype(%x, u8) return %y }", "divisible");
 }
 
+// What a program states of a number that it reads is checked, also where nothing else needs it.
+TEST_F(BadInput, NumbersOtherThanStated) {
+  const std::string constant = Write("constant.lathe",
+                                     "graph @f(%n: i64[]) {\n  %item = aten.item(%n) : int(5)\n"
+                                     "  %y = aten.ones([5]) : f32[5]\n  return %y\n}\n");
+  const std::string size = Write("size.lathe",
+                                 "graph @f(%x: f32[s0], %n: i64[]) {\n"
+                                 "  %item = aten.item(%n) : int(s0 + 1)\n"
+                                 "  %y = aten.ones([s0 + 1]) : f32[s0 + 1]\n  return %y\n}\n");
+  for (const char* tier : {"tile", "reference"}) {
+    EXPECT_EQ(Run({"run", constant, "-i", "n=i64=5", "--tier", tier}).code, 0) << tier;
+    EXPECT_EQ(Run({"run", size, "-i", "x=3xf32=1", "-i", "n=i64=4", "--tier", tier}).code, 0);
+    ExpectRefused(tier, {"run", constant, "-i", "n=i64=7", "--tier", tier, "-o", "o.safetensors"},
+                  2, "%item");
+    ExpectRefused(
+        tier,
+        {"run", size, "-i", "x=3xf32=1", "-i", "n=i64=3", "--tier", tier, "-o", "o.safetensors"}, 2,
+        "%item");
+  }
+}
+
+// A number that a rule must know when the program is compiled, and that sizes give.
+TEST_F(BadInput, ArgumentsThatOnlyACallKnows) {
+  const std::string text =
+      "graph @f(%x: f32[s0, 3]) {\n"
+      "  %y = aten.std.correction(%x, [0], correction=0.5*float(s0))\n  return %y\n}\n";
+  ExpectRefused(text, {"run", Write("std.lathe", text), "-i", "x=4x3xf32=1", "-o", "o.safetensors"},
+                3, "'correction' must be known when the program is compiled, but is 0.5*float(s0)");
+}
+
 TEST_F(BadInput, WrongText) {
   const struct {
     std::string text;

@@ -311,37 +311,37 @@ absl::StatusOr<std::vector<int64_t>> OpArgs::ConstantInts(int i) const {
   return result;
 }
 
-bool OpArgs::Bool(int i) const {
-  std::optional<Scalar> s = ScalarOf(arguments_[i]);
-  LATHE_CHECK(s.has_value()) << schema_->name << " argument " << i;
-  return s->ToBool();
+OpArgs OpArgs::Refusing(absl::Status* refusal) const {
+  OpArgs args = *this;
+  args.refusal_ = refusal;
+  return args;
 }
 
-double OpArgs::Float(int i) const {
-  std::optional<Scalar> s = ScalarOf(arguments_[i]);
-  LATHE_CHECK(s.has_value()) << schema_->name << " argument " << i;
-  return s->ToDouble();
+Scalar OpArgs::Constant(int i, const Argument& argument) const {
+  if (std::optional<Scalar> s = ScalarOf(argument)) return *s;
+  LATHE_CHECK(refusal_ != nullptr) << schema_->name << " argument " << i;
+  const std::optional<Expr> e = ExprOf(argument);
+  refusal_->Update(Unimplemented(schema_->name, ": argument '", schema_->arguments[i].name,
+                                 "' must be known when the program is compiled",
+                                 e ? absl::StrCat(", but is ", symbolic::ToString(*e)) : ""));
+  return Scalar(1);
 }
+
+bool OpArgs::Bool(int i) const { return Constant(i, arguments_[i]).ToBool(); }
+
+double OpArgs::Float(int i) const { return Constant(i, arguments_[i]).ToDouble(); }
 
 std::optional<double> OpArgs::OptionalFloat(int i) const {
   if (IsNone(i)) return std::nullopt;
   return Float(i);
 }
 
-Scalar OpArgs::Number(int i) const {
-  std::optional<Scalar> s = ScalarOf(arguments_[i]);
-  LATHE_CHECK(s.has_value()) << schema_->name << " argument " << i;
-  return *s;
-}
+Scalar OpArgs::Number(int i) const { return Constant(i, arguments_[i]); }
 
 std::vector<Scalar> OpArgs::Numbers(int i) const {
   std::vector<Scalar> result;
   if (IsNone(i)) return result;
-  for (const Argument& a : arguments_[i].list()) {
-    std::optional<Scalar> s = ScalarOf(a);
-    LATHE_CHECK(s.has_value()) << schema_->name << " argument " << i;
-    result.push_back(*s);
-  }
+  for (const Argument& a : arguments_[i].list()) result.push_back(Constant(i, a));
   return result;
 }
 

@@ -74,11 +74,15 @@ absl::StatusOr<std::vector<Argument>> BindArguments(const Schema& schema,
                                                     const std::vector<std::string>& names);
 
 // Typed reading of bound arguments. The kind of each was checked by BindArguments; asking for
-// another kind is a fault of the row (LATHE_CHECK).
+// another kind is a fault of the row (LATHE_CHECK). So is asking for a number that only a run knows
+// (the float s0 / 2), except through Refusing.
 class OpArgs {
  public:
   OpArgs(const Schema& schema, absl::Span<const Argument> arguments)
       : schema_(&schema), arguments_(arguments) {}
+  // The same arguments for a rule that may ask for numbers which only a run knows: `refusal` then
+  // names the argument, and the rule goes on with 1. Rules of a registry are called so.
+  OpArgs Refusing(absl::Status* refusal) const;
   const Schema& schema() const { return *schema_; }
   int size() const { return static_cast<int>(arguments_.size()); }
   const Argument& operator[](int i) const { return arguments_[i]; }
@@ -97,7 +101,7 @@ class OpArgs {
   bool Bool(int i) const;
   double Float(int i) const;
   std::optional<double> OptionalFloat(int i) const;
-  // A Scalar argument; a symbolic integer has no Scalar: see ScalarExpr.
+  // A Scalar argument; a symbolic number has no Scalar: see ScalarExpr.
   Scalar Number(int i) const;
   std::vector<Scalar> Numbers(int i) const;     // of a list; empty for none
   std::optional<Expr> ScalarExpr(int i) const;  // the expression when it is a symbolic number
@@ -107,8 +111,11 @@ class OpArgs {
   std::optional<MemoryFormat> OptionalMemoryFormat(int i) const;
 
  private:
+  Scalar Constant(int i, const Argument& argument) const;  // argument i, or an element of it
+
   const Schema* schema_;
   absl::Span<const Argument> arguments_;
+  absl::Status* refusal_ = nullptr;
 };
 
 // `dim` wrapped into [0, rank). OutOfRange in eager's words. A 0-dim tensor counts as rank 1.

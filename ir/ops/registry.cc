@@ -44,16 +44,41 @@ absl::Status CheckRepresentable(const ValueType& type, bool is_view) {
   return OutOfRange("a result is larger than 64 bits can count: ", ToString(t));
 }
 
-// A row's own rule, whoever asks it: before anything is allocated or evaluated.
-InferFunction Representable(InferFunction infer, bool is_view) {
+// A row's own rules, whoever asks them: numbers that they cannot know are refused, and results that
+// nothing could hold, before anything is allocated or evaluated.
+InferFunction Guarded(InferFunction infer, bool is_view) {
   if (!infer) return infer;
   return [infer = std::move(infer),
           is_view](const InferContext& c) -> absl::StatusOr<std::vector<ValueType>> {
-    LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types, infer(c));
-    for (const ValueType& type : types) {
+    absl::Status refusal;
+    const OpArgs args = c.args.Refusing(&refusal);
+    absl::StatusOr<std::vector<ValueType>> types = infer({args, c.shapes, c.asker});
+    LATHE_RETURN_IF_ERROR(refusal);
+    if (!types.ok()) return types;
+    for (const ValueType& type : *types) {
       LATHE_RETURN_IF_ERROR(CheckRepresentable(type, is_view));
     }
     return types;
+  };
+}
+LowerFunction Guarded(LowerFunction lower) {
+  if (!lower) return lower;
+  return [lower = std::move(lower)](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
+    absl::Status refusal;
+    const OpArgs args = c.args.Refusing(&refusal);
+    absl::StatusOr<std::vector<Lowered>> lowered = lower({args, c.results, c.shapes});
+    LATHE_RETURN_IF_ERROR(refusal);
+    return lowered;
+  };
+}
+DecomposeFunction Guarded(DecomposeFunction decompose) {
+  if (!decompose) return decompose;
+  return [decompose = std::move(decompose)](
+             Builder& builder, const OpArgs& args) -> absl::StatusOr<std::vector<Argument>> {
+    absl::Status refusal;
+    absl::StatusOr<std::vector<Argument>> results = decompose(builder, args.Refusing(&refusal));
+    LATHE_RETURN_IF_ERROR(refusal);
+    return results;
   };
 }
 
@@ -71,8 +96,10 @@ absl::StatusOr<OpRegistry> OpRegistry::Of(std::vector<OpRow> rows) {
   };
   for (OpRow& row : rows) {
     LATHE_ASSIGN_OR_RETURN(row.parsed, ParseSchema(row.schema));
+    row.decompose = Guarded(std::move(row.decompose));
     DeriveFromDecomposition(row, self);
-    row.infer = Representable(std::move(row.infer), row.is_view());
+    row.infer = Guarded(std::move(row.infer), row.is_view());
+    row.lower = Guarded(std::move(row.lower));
     if (!table->by_name.contains(row.parsed.name)) table->Own(std::move(row), true);
   }
   size_t stated = table->owned.size();

@@ -84,6 +84,16 @@ class Halved(nn.Module):
         return nn.functional.pixel_unshuffle(x, 2).mean(1)
 
 
+class NumbersOfSizes(nn.Module):
+    """Fills and ranges by floats and conditions that sizes give."""
+
+    def forward(self, x):
+        s = x.shape[0]
+        return (torch.full((3,), s / 2), torch.full_like(x, s / 4), x.new_full((2,), s / 3) * x[:1, :2],
+                torch.scalar_tensor(s / 4), torch.arange(0, s / 2, 0.5), torch.arange(0.25, s / 4),
+                torch.arange(s / 2, 0, -0.75))
+
+
 def uniform(*sizes):
     return torch.rand(*sizes) * 2 - 1
 
@@ -109,6 +119,7 @@ MODULES = {
     "number_of_places": (Counted, (uniform(4, 5),), None),
     "derived_size": (Halved, (uniform(2, 3, 6, 4),), (uniform(2, 3, 10, 4),),
                      {2: 2 * torch.export.Dim("h", min=2, max=64)}),
+    "numbers_of_sizes": (NumbersOfSizes, (uniform(7, 4),), (uniform(10, 4),)),
     "conv3d": (lambda: nn.Conv3d(4, 6, (3, 2, 3), (2, 1, 1), (1, 0, 1), (2, 1, 1), 2),
                (uniform(2, 4, 7, 6, 5),), (uniform(1, 4, 7, 6, 5),)),
     "conv_transpose1d": (lambda: nn.ConvTranspose1d(4, 6, 3, 2, 1, 1), (uniform(2, 4, 7),),

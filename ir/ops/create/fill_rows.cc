@@ -32,8 +32,21 @@ Types CheckedSizes(const OpArgs& args, const ShapeEnv& shapes, TensorType type) 
 // The dtype of a fill value by itself, for full() without dtype.
 DType DTypeOfFill(const OpArgs& args, const Fill& fill, int position) {
   if (fill) return DType::kF32;
-  if (args.ScalarExpr(position)) return DType::kI64;
+  if (const auto e = args.ScalarExpr(position)) {
+    return e->type() == symbolic::ExprType::kFloat  ? DType::kF32
+           : e->type() == symbolic::ExprType::kBool ? DType::kBool
+                                                    : DType::kI64;
+  }
   return args.Number(position).DefaultDType();
+}
+
+// A number that only a call knows.
+Lowered FillWith(const Expr& e, DType dtype) {
+  const bool is_float = e.type() == symbolic::ExprType::kFloat;
+  const Expr number = e.type() == symbolic::ExprType::kBool ? symbolic::Where(e, 1, 0) : e;
+  return PointwiseLoops{[number, is_float, dtype](OpsHandler& ops, TensorReader&, Index) {
+    return ops.Cast(ops.IndexExpr(number, is_float ? DType::kF64 : DType::kI64), dtype);
+  }};
 }
 
 LowerFunction LowerFill(Fill fill) {
@@ -41,10 +54,7 @@ LowerFunction LowerFill(Fill fill) {
     const DType dtype = LoadedDType(c.result().dtype);
     const int position = ArgumentNamed(c.args.schema(), "fill_value");
     if (!fill && c.args.ScalarExpr(position)) {
-      Expr e = *c.args.ScalarExpr(position);
-      return std::vector<Lowered>{PointwiseLoops{[e, dtype](OpsHandler& ops, TensorReader&, Index) {
-        return ops.Cast(ops.IndexExpr(e, DType::kI64), dtype);
-      }}};
+      return std::vector<Lowered>{FillWith(*c.args.ScalarExpr(position), dtype)};
     }
     // Rounded as the result's element first: 0.1 as f16 is not 0.1 as f32.
     Scalar value = Convert(fill ? *fill : c.args.Number(position), c.result().dtype);
@@ -155,12 +165,7 @@ OpRow ScalarTensorRow() {
   };
   row.lower = [](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
     const DType dtype = LoadedDType(c.result().dtype);
-    if (auto e = c.args.ScalarExpr(0)) {
-      return std::vector<Lowered>{
-          PointwiseLoops{[e = *e, dtype](OpsHandler& ops, TensorReader&, Index) {
-            return ops.Cast(ops.IndexExpr(e, DType::kI64), dtype);
-          }}};
-    }
+    if (auto e = c.args.ScalarExpr(0)) return std::vector<Lowered>{FillWith(*e, dtype)};
     Scalar value = Convert(c.args.Number(0), c.result().dtype);
     return std::vector<Lowered>{
         PointwiseLoops{[value, dtype](OpsHandler& ops, TensorReader&, Index) {

@@ -21,36 +21,48 @@ using Results = absl::StatusOr<std::vector<HostValue>>;
 
 // ---- arange ----
 
-// One bound: an integer expression, or a double.
-struct Bound {
-  std::optional<Expr> integer;
-  double number = 0;
-  Expr AsExpr() const { return integer ? *integer : Expr(static_cast<int64_t>(number)); }
-};
-
-Bound BoundOf(const OpArgs& args, int i) {
-  if (auto e = args.ScalarExpr(i)) {
-    if (e->type() == symbolic::ExprType::kInt) return {*e, 0};
-  }
-  Scalar s = args.Number(i);
-  if (s.is_float()) return {std::nullopt, s.ToDouble()};
-  return {Expr(s.ToInt()), s.ToDouble()};
-}
-
+// Start, end and step: integers, or one of them a float. Each may be a number that only a call
+// knows.
 struct Arange {
-  Bound start, end, step;
+  Expr start = 0, end = 0, step = 1;
   bool is_integer = true;
 };
+
+Expr BoundOf(const OpArgs& args, int i) {
+  if (auto e = args.ScalarExpr(i)) return *e;
+  const Scalar s = args.Number(i);
+  return s.is_float() ? Expr::Float(s.ToDouble()) : Expr(s.ToInt());
+}
 
 // The schema names which of the three are given.
 Arange ArangeOf(const OpArgs& args) {
   const Schema& schema = args.schema();
-  Arange range{{Expr(0), 0}, {}, {Expr(1), 1}};
+  Arange range;
   if (int i = ArgumentNamed(schema, "start"); i >= 0) range.start = BoundOf(args, i);
   if (int i = ArgumentNamed(schema, "step"); i >= 0) range.step = BoundOf(args, i);
   range.end = BoundOf(args, ArgumentNamed(schema, "end"));
-  range.is_integer = range.start.integer && range.end.integer && range.step.integer;
+  for (const Expr& e : {range.start, range.end, range.step}) {
+    range.is_integer &= e.type() == symbolic::ExprType::kInt;
+  }
   return range;
+}
+
+// How many numbers, rounded as eager does: the quotient of doubles, then its ceiling or floor + 1.
+absl::StatusOr<Expr> FloatCount(const Arange& range, bool inclusive, ExprContext& context) {
+  const auto start = range.start.AsFloat(), end = range.end.AsFloat(), step = range.step.AsFloat();
+  if (step == 0.0) return InvalidArgument("arange: step must be nonzero");
+  if (!start || !end || !step) {
+    const Expr quotient = symbolic::TrueDiv(range.end - range.start, range.step);
+    const Expr count = context.Make(
+        inclusive ? symbolic::ExprKind::kFloor : symbolic::ExprKind::kCeil, {quotient});
+    return inclusive ? count + 1 : count;
+  }
+  double count = (*end - *start) / *step;
+  count = inclusive ? std::floor(count) + 1 : std::ceil(count);
+  if (!std::isfinite(count) || std::abs(count) > 9e18) {
+    return InvalidArgument("arange: unsupported range: ", *start, " -> ", *end);
+  }
+  return Expr(static_cast<int64_t>(count));
 }
 
 // aten.range has its end among the numbers, and gives f32 unless told otherwise.
@@ -64,19 +76,13 @@ Types InferArange(const InferContext& c) {
                          OptionsOf(c.args, gives_integers ? DType::kI64 : DType::kF32));
   Expr size;
   if (range.is_integer) {
-    Expr span = *range.end.integer - *range.start.integer, step = *range.step.integer;
-    if (step == 0) return InvalidArgument("arange: step must be nonzero");
-    size = inclusive ? symbolic::FloorDiv(span, step) + 1 : symbolic::CeilDiv(span, step);
+    const Expr span = range.end - range.start;
+    if (range.step == 0) return InvalidArgument("arange: step must be nonzero");
+    size =
+        inclusive ? symbolic::FloorDiv(span, range.step) + 1 : symbolic::CeilDiv(span, range.step);
     size = c.shapes.Simplify(size);
   } else {
-    if (range.step.number == 0) return InvalidArgument("arange: step must be nonzero");
-    double count = (range.end.number - range.start.number) / range.step.number;
-    count = inclusive ? std::floor(count) + 1 : std::ceil(count);
-    if (!std::isfinite(count) || std::abs(count) > 9e18) {
-      return InvalidArgument("arange: unsupported range: ", range.start.number, " -> ",
-                             range.end.number);
-    }
-    size = static_cast<int64_t>(count);
+    LATHE_ASSIGN_OR_RETURN(size, FloatCount(range, inclusive, c.shapes.context()));
   }
   if (symbolic::IsRefused(c.shapes, symbolic::Lt(size, 0))) {
     return InvalidArgument("arange: upper bound and lower bound inconsistent with step sign");
@@ -85,21 +91,22 @@ Types InferArange(const InferContext& c) {
 }
 
 absl::StatusOr<std::vector<Lowered>> LowerArange(const LowerContext& c) {
-  Arange range = ArangeOf(c.args);
+  const Arange range = ArangeOf(c.args);
   if (range.is_integer) {
-    Expr start = *range.start.integer, step = *range.step.integer;
     return std::vector<Lowered>{
-        PointwiseLoops{[start, step](OpsHandler& ops, TensorReader&, Index index) {
-          return ops.IndexExpr(index[0] * step + start, DType::kI64);
+        PointwiseLoops{[range](OpsHandler& ops, TensorReader&, Index index) {
+          return ops.IndexExpr(index[0] * range.step + range.start, DType::kI64);
         }}};
   }
-  const double start = range.start.number, step = range.step.number;
-  return std::vector<Lowered>{
-      PointwiseLoops{[start, step](OpsHandler& ops, TensorReader&, Index index) {
-        OpsValue i = ops.IndexExpr(index[0], DType::kF64);
-        return ops.Add(ops.Constant(Scalar(start), DType::kF64),
-                       ops.Mul(i, ops.Constant(Scalar(step), DType::kF64)));
-      }}};
+  return std::vector<Lowered>{PointwiseLoops{[range](OpsHandler& ops, TensorReader&, Index index) {
+    const auto number = [&](const Expr& e) {
+      const auto constant = e.AsFloat();
+      return constant ? ops.Constant(Scalar(*constant), DType::kF64)
+                      : ops.IndexExpr(e, DType::kF64);
+    };
+    return ops.Add(number(range.start),
+                   ops.Mul(ops.IndexExpr(index[0], DType::kF64), number(range.step)));
+  }}};
 }
 
 Results EvaluateArange(const EvaluateContext& c) {

@@ -1,5 +1,10 @@
 #include "ir/passes/check_items.h"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
@@ -24,11 +29,18 @@ class CheckItems {
       LATHE_ASSIGN_OR_RETURN(const bool checked, CheckNode(node));
       changed |= checked;
       for (const Value* result : node->results) Bind(result->type);
+      LATHE_RETURN_IF_ERROR(AssertWhatIsKnown(next));
     }
     return changed;
   }
 
  private:
+  struct Statement {
+    Expr condition;
+    std::string message;
+    Origin origin;
+  };
+
   void Bind(const ValueType& type) {
     if (type.is_scalar() && type.scalar().value.is_symbol()) bound_.insert(type.scalar().value);
     if (!type.is_tensor()) return;
@@ -60,20 +72,40 @@ class CheckItems {
     const Expr read = types[0].scalar().value;
     if (!IsNew(read)) return false;  // a size of the tensor, not what it holds
     item->type = types[0];
-    Node* assertion = graph_.Insert(node->next, "aten._assert_scalar",
-                                    {Argument::Int(Eq(read, stated)),
-                                     Argument::String(absl::StrCat("the number ", name, " must be ",
-                                                                   symbolic::ToString(stated)))},
-                                    {});
-    assertion->origin = node->origin;
-    LATHE_RETURN_IF_ERROR(ResolveNode(assertion, registry_));
+    statements_.push_back(
+        {Eq(read, stated),
+         absl::StrCat("the number ", name, " must be ", symbolic::ToString(stated)), node->origin});
     return true;
+  }
+
+  // A statement may mention numbers that are read later: it waits for them.
+  absl::Status AssertWhatIsKnown(Node* before) {
+    std::vector<Statement> waiting;
+    for (Statement& statement : statements_) {
+      if (!IsKnown(statement.condition)) {
+        waiting.push_back(std::move(statement));
+        continue;
+      }
+      Node* assertion = graph_.Insert(
+          before, "aten._assert_scalar",
+          {Argument::Int(statement.condition), Argument::String(std::move(statement.message))}, {});
+      assertion->origin = std::move(statement.origin);
+      LATHE_RETURN_IF_ERROR(ResolveNode(assertion, registry_));
+    }
+    statements_ = std::move(waiting);
+    return absl::OkStatus();
+  }
+
+  bool IsKnown(const Expr& e) const {
+    const std::vector<Expr> symbols = symbolic::FreeSymbols(e);
+    return std::none_of(symbols.begin(), symbols.end(), [&](const Expr& s) { return IsNew(s); });
   }
 
   Graph& graph_;
   const OpRegistry& registry_;
   ShapeEnv& shapes_;
   absl::flat_hash_set<Expr> bound_;
+  std::vector<Statement> statements_;
 };
 
 absl::StatusOr<bool> Run(Program& program, const OpRegistry& registry) {

@@ -13,7 +13,8 @@
 namespace lathe::cpu {
 
 bool StageEmitter::TakesWholeRows() const {
-  if (!octets_.applies || *spec_.axes[plan_.vector_axis].extent.AsInt() % kLanes != 0) return false;
+  if (!octets_.applies) return false;
+  if (*spec_.axes[plan_.vector_axis].extent.AsInt() * octets_.groups % kLanes != 0) return false;
   const Expr& axis = spec_.axes[plan_.vector_axis].symbol;
   return std::all_of(octets_.loads.begin(), octets_.loads.end(),
                      [&](int id) { return IsMultipleOfEight(op(id).index, axis); });
@@ -53,6 +54,29 @@ absl::Status StageEmitter::Tables() {
                              make, "(0), ", make, "(", plan_.lanes, ")};"));
   }
   ops_.TakePackedAs(OpEmitter::Packed::kElements);
+  return absl::OkStatus();
+}
+
+// What is the same along a group, before its elements; of several groups at once, each its own.
+absl::Status StageEmitter::HoistedOfGroups(const std::function<bool(int)>& wanted) {
+  if (octets_.groups == 1) return Operations(wanted, Scope());
+  const int axis = reduce_axes_[0];
+  const Expr& group = spec_.axes[axis].symbol;
+  for (size_t i = 0; i < stage_.body.ops.size(); ++i) {
+    const int id = static_cast<int>(i);
+    const LoopOp& o = op(id);
+    if (o.kind == OpKind::kReduce || plan_.unused[i] || !wanted(id)) continue;
+    const bool indexes = o.kind == OpKind::kLoad || o.kind == OpKind::kIndexExpr;
+    if (!indexes || !UsesSymbol(o.index, group)) {
+      LATHE_RETURN_IF_ERROR(ops_.Emit(id, Scope()));
+      continue;
+    }
+    Open(absl::StrCat("const auto v", id, " = hn::OfGroups<", octets_.groups,
+                      ">([&](const int64_t ", x(axis), ") __attribute__((always_inline)) {"));
+    LATHE_RETURN_IF_ERROR(ops_.Emit(id, Scope()));
+    Line(absl::StrCat("return v", id, ";"));
+    Close(absl::StrCat("}, ", x(axis), ");"));
+  }
   return absl::OkStatus();
 }
 
@@ -149,12 +173,13 @@ absl::Status StageEmitter::SharedRow() {
   if (in_line_) {
     const int outer = reduce_axes_[0];
     absl::StrAppend(&count, " * e", outer);
-    Open(absl::StrCat("for (int64_t ", x(outer), " = 0; ", x(outer), " < e", outer, "; ++",
-                      x(outer), ") {"));
+    Open(absl::StrCat("for (int64_t ", x(outer), " = 0; ", x(outer), " < e", outer, "; ", x(outer),
+                      " += ", octets_.groups, ") {"));
   }
   LATHE_RETURN_IF_ERROR(
-      Operations([&](int id) { return octets_.for_shared[id] && !plan_.varies[id]; }, Scope()));
-  Open(absl::StrCat("for (int64_t ", i, " = 0; ", i, " + ", kLanes, " <= ", e, "; ", i,
+      HoistedOfGroups([&](int id) { return octets_.for_shared[id] && !plan_.varies[id]; }));
+  Open(absl::StrCat("for (int64_t ", i, " = 0; ", i, " + ", kLanes, " <= ", e,
+                    octets_.groups == 1 ? "" : absl::StrCat(" * ", octets_.groups), "; ", i,
                     " += ", kLanes, ") {"));
   for (int id : octets_.shared) {
     const std::string type(LaneType(op(id).dtype));

@@ -34,15 +34,17 @@ class Planner {
     result_.in_loop.assign(ops_.size(), false);
     result_.for_shared.assign(ops_.size(), false);
     FindSteady();
+    bool fine = HasAllowedAxes() && FindGroups();
     FindTables();
-    bool fine = HasAllowedAxes();
     for (size_t i = 0; i < ops_.size() && fine; ++i) {
-      if (ops_[i].kind == OpKind::kReduce) fine = ops_[i].operands.size() == 1;
-      if (ops_[i].kind == OpKind::kReduce && fine) fine = Take(ops_[i].operands[0]);
+      if (ops_[i].kind == OpKind::kReduce) {
+        fine = !IsArgument(ops_[i].reduce) && TakeOperands(ops_[i]);
+      }
       if (IsElement(i) && HasEffect(ops_[i].kind)) fine = false;
     }
     result_.applies = fine && !result_.loads.empty() && result_.loads.size() <= kMostLoads &&
                       SharedBytes() <= kMostSharedBytes;
+    if (!result_.applies) result_.groups = 1;
     return std::move(result_);
   }
 
@@ -61,6 +63,25 @@ class Planner {
     return (axes.size() == 1 || (axes.size() == 2 && InnerReducesInLine(spec_, stage_))) &&
            std::all_of(axes.begin(), axes.end(),
                        [&](int axis) { return spec_.axes[axis].extent.AsInt().has_value(); });
+  }
+
+  // Of groups shorter than kLanes: what varies along the row goes on from group to group.
+  bool FindGroups() {
+    const std::vector<int> axes = ReduceAxes(spec_, stage_);
+    const int64_t length = *spec_.axes[axes.back()].extent.AsInt();
+    if (axes.size() == 1 || length >= kLanes) return true;
+    result_.groups = static_cast<int>(kLanes / length);
+    const Expr& group = spec_.axes[axes[0]].symbol;
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      const LoopOp& op = ops_[i];
+      const bool indexes = op.kind == OpKind::kLoad || op.kind == OpKind::kIndexExpr;
+      if (!indexes || !plan_.varies[i]) continue;
+      const auto inner = AffineCoefficient(op.index, axis_);
+      const auto outer = AffineCoefficient(op.index, group);
+      if (!inner || !outer || *outer != *inner * Expr(length)) return false;
+      if (IsPackedLoad(op) && !IsMultipleOfEight(op.index, axis_)) return false;
+    }
+    return true;
   }
 
   int64_t SharedBytes() const {
@@ -125,7 +146,7 @@ class Planner {
   void FindTables() {
     for (size_t i = 0; i < ops_.size(); ++i) {
       const LoopOp& op = ops_[i];
-      if (!IsElement(i) || plan_.lanes * 4 != vector_bytes_) continue;
+      if (!IsElement(i) || plan_.lanes * 4 != vector_bytes_ || result_.groups > 1) continue;
       if (IsPackedLoad(op) && 1 << BitWidth(op.dtype) <= 2 * plan_.lanes) {
         result_.table_of[i] = static_cast<int>(i);
       } else if (IsLaneWise(op)) {
@@ -185,6 +206,9 @@ class Planner {
       return true;
     }
     if (!IsLaneWise(op)) return false;
+    return TakeOperands(op);
+  }
+  bool TakeOperands(const LoopOp& op) {
     return std::all_of(op.operands.begin(), op.operands.end(),
                        [&](int32_t operand) { return Take(operand); });
   }

@@ -10,6 +10,9 @@
 //    a table of as many entries as the element has values (`tables`), computed before that loop by
 //    the same operations: dequantization costs one permutation, whatever it is.
 //  * The rest is computed as it stands.
+//
+// Rows in groups shorter than kLanes (scales of 16 or 32 elements) go on across groups; what a
+// group has for itself is a vector with each group's value on its octets' lanes, and no table.
 
 #include <vector>
 
@@ -20,11 +23,12 @@ namespace lathe::cpu {
 
 struct OctetPlan {
   bool applies = false;
-  std::vector<int> loads;        // of packed elements, taken octet by octet
-  std::vector<int> shared;       // values computed once for all rows
-  std::vector<int> tables;       // values looked up
-  std::vector<int> table_of;     // by operation: the packed load it is a table of, or -1
-  std::vector<bool> in_loop;     // by operation: computed in the loop over octets
+  int groups = 1;             // of the row that the reduce axis before the last counts, in kLanes
+  std::vector<int> loads;     // of packed elements, taken octet by octet
+  std::vector<int> shared;    // values computed once for all rows
+  std::vector<int> tables;    // values looked up
+  std::vector<int> table_of;  // by operation: the packed load it is a table of, or -1
+  std::vector<bool> in_loop;  // by operation: computed in the loop over octets
   std::vector<bool> for_shared;  // by operation: needed for shared values
 };
 

@@ -76,7 +76,7 @@ StageEmitter::StageEmitter(const KernelSpec& spec, const SpecStage& stage, int n
     if (o.kind != OpKind::kReduce) continue;
     const DType dtype = op(o.operands[0]).dtype;
     reductions_.push_back({static_cast<int>(i), o.operands[0],
-                           o.operands.size() == 2 ? o.operands[1] : -1,
+                           IsArgument(o.reduce) ? o.operands[1] : -1, IsDot(o) ? o.operands[1] : -1,
                            ReductionName(OnBytes(o.reduce, dtype)), std::string(LaneType(dtype))});
     parts.reductions = true;
   }
@@ -165,7 +165,10 @@ absl::Status StageEmitter::Chunk(bool accumulates) {
 
 void StageEmitter::Accumulate(size_t level, const std::string& count) {
   for (const Reduction& r : reductions_) {
-    if (r.index < 0) {
+    if (r.factor >= 0) {
+      Line(absl::StrCat("hn::AccumulateProduct(", A(r, level), "[k], v", r.value, ", v", r.factor,
+                        ", ", count, ");"));
+    } else if (r.index < 0) {
       Line(absl::StrCat("hn::Accumulate<", r.kind, ">(", A(r, level), "[k], ", ops_.Bytes(r.value),
                         ", ", count, ");"));
     } else {
@@ -415,7 +418,7 @@ absl::Status StageEmitter::RowOfLanes(size_t level) {
   return absl::OkStatus();
 }
 
-// One row along the last two axes: groups of a known, whole number of lanes (kernel_spec.h).
+// One row along the last two axes: groups of a known number of elements (kernel_spec.h).
 absl::Status StageEmitter::RowInLine(size_t level) {
   const int outer = reduce_axes_[level], axis = plan_.vector_axis;
   const std::string g = x(outer), i = x(axis), e = absl::StrCat("e", axis);
@@ -426,16 +429,26 @@ absl::Status StageEmitter::RowInLine(size_t level) {
   }
   Open("{");
   DeclareRow(level + 1);
-  Open(absl::StrCat("for (int64_t ", g, " = 0; ", g, " < e", outer, "; ++", g, ") {"));
+  Open(absl::StrCat("for (int64_t ", g, " = 0; ", g, " < e", outer, "; ", g, " += ", octets_.groups,
+                    ") {"));
   Open(absl::StrCat("if (", g, " * ", e, " % ", kInnerBlock, " == 0) {"));
   StartLanes(level + 1);
   Close();
-  LATHE_RETURN_IF_ERROR(Hoisted(OpPhase::kElement));
+  LATHE_RETURN_IF_ERROR(HoistedOfGroups(
+      [&](int id) { return !plan_.varies[id] && plan_.phases[id] <= OpPhase::kElement; }));
   LATHE_RETURN_IF_ERROR(Tables());
   LATHE_RETURN_IF_ERROR(AskAheadOfGroups(outer));
   Line(absl::StrCat("int64_t ", i, " = 0;"));
-  LATHE_RETURN_IF_ERROR(OctetLoop(level + 1, e));
-  if (!TakesWholeRows()) {
+  LATHE_RETURN_IF_ERROR(OctetLoop(level + 1, octets_.groups == 1 ? e : absl::StrCat(kLanes)));
+  const int64_t elements = *spec_.axes[axis].extent.AsInt();
+  if (!octets_.applies && elements < kLanes) {
+    // Short groups take turns on the lanes.
+    LATHE_RETURN_IF_ERROR(Chunk(true));
+    Line(absl::StrCat("const int first = static_cast<int>(", g, " * ", e, " % ", kLanes, ") / ",
+                      plan_.lanes, ";"));
+    Line(absl::StrCat("for (int k = 0; k < ", elements / plan_.lanes, "; ++k) LATHE_TRY(chunk(k * ",
+                      plan_.lanes, ", hn::Full(), first + k));"));
+  } else if (!TakesWholeRows()) {
     // Groups of a row may start at different places within a byte.
     const bool changes = octets_.applies;
     if (changes) {
@@ -459,8 +472,9 @@ absl::Status StageEmitter::RowInLine(size_t level) {
       Close();
     }
   }
-  Open(absl::StrCat("if ((", g, " + 1) * ", e, " % ", kInnerBlock, " == 0 || ", g, " + 1 == e",
-                    outer, ") {"));
+  const std::string next = absl::StrCat(g, " + ", octets_.groups);
+  Open(absl::StrCat("if ((", next, ") * ", e, " % ", kInnerBlock, " == 0 || ", next, " == e", outer,
+                    ") {"));
   RestoreOrder(level + 1);
   for (const Reduction& r : reductions_) {
     const std::string q =

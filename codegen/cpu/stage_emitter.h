@@ -39,7 +39,9 @@ class StageEmitter {
   using Body = std::function<absl::Status()>;
   struct Reduction {
     int id;
-    int value, index;  // operands; index -1 unless argmax or argmin
+    int value;
+    int index;         // -1 unless argmax or argmin
+    int factor;        // -1 unless dot
     std::string kind;  // "hn::SumOf", or "true"/"false" (max or min) with an index
     std::string type;  // lane type
   };
@@ -67,6 +69,7 @@ class StageEmitter {
 
   // octet_emitter.cc
   absl::Status Tables();
+  absl::Status HoistedOfGroups(const std::function<bool(int)>& wanted);
   absl::Status AskAheadOfGroups(int group_axis);
   absl::Status OctetLoop(size_t level, const std::string& last);
   absl::Status OctetBody(size_t level);

@@ -135,7 +135,7 @@ class Allocator {
       if (i.dst != kNoOperand) last_use_[i.dst] = std::max(last_use_[i.dst], position);
     });
     for (const Reduction& reduction : stage_.reductions) {
-      for (Operand operand : {reduction.value, reduction.index}) {
+      for (Operand operand : {reduction.value, reduction.index, reduction.factor}) {
         if (operand != kNoOperand) last_use_[operand] = end_of_elements_;
       }
     }

@@ -36,6 +36,9 @@ struct ReduceFunctions {
   // dst[r] = the whole reduction of the row of n <= kInnerBlock elements at x + r * n; rows * n is
   // at most 1024.
   void (*reduce_rows)(void* dst, const void* x, int64_t rows, int64_t n) = nullptr;
+  // Of sums of f32 alone. acc[j] = x[j] * y[j]; and as combine_lanes, with x[i] * y[i] unrounded.
+  void (*start_products)(void* acc, const void* x, const void* y, int64_t n) = nullptr;
+  void (*combine_products)(void* acc, const void* x, const void* y, int64_t n) = nullptr;
 };
 
 // Argmax and argmin: accumulators are (value, i64 index).

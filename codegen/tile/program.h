@@ -105,7 +105,7 @@ struct Reduction {
   uint8_t bytes = 4;
   ReduceFunctions functions;
   ArgReduceFunctions arg_functions;
-  Operand value = kNoOperand, index = kNoOperand;
+  Operand value = kNoOperand, index = kNoOperand, factor = kNoOperand;
   Operand result = kNoOperand;
   int32_t identity = -1;  // 64 bytes among the constants: what a reduction over nothing gives
 };

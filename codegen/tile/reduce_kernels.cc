@@ -19,6 +19,9 @@ void AddReductions(KernelTable& table) {
   AddFor<int64_t, uint64_t>(table, DType::kI64);
   AddFor<float, float>(table, DType::kF32);
   AddFor<double, double>(table, DType::kF64);
+  ReduceFunctions& sum = At(table, ReduceKind::kSum, DType::kF32);
+  sum.start_products = StartProducts;
+  sum.combine_products = CombineProducts;
 }
 
 }  // namespace HWY_NAMESPACE

@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -228,6 +229,33 @@ __attribute__((noinline)) void ReduceRows(void* dst, const void* x, int64_t rows
     CombineLanes<T, Op>(lanes, from + kLanes, n - kLanes);
     FoldRows<T, Op>(out + r, lanes, 1, kLanes);
   }
+}
+
+inline void StartProducts(void* acc, const void* x, const void* y, int64_t n) {
+  float* lanes = static_cast<float*>(acc);
+  const float *a = static_cast<const float*>(x), *b = static_cast<const float*>(y);
+  for (int64_t i = 0; i < n; ++i) lanes[i] = a[i] * b[i];
+}
+inline void CombineProducts(void* acc, const void* x, const void* y, int64_t n) {
+  float* lanes = static_cast<float*>(acc);
+  const float *a = static_cast<const float*>(x), *b = static_cast<const float*>(y);
+  int64_t i = 0;
+#if HWY_NATIVE_FMA
+  const hn::ScalableTag<float> d;
+  const int64_t width = hn::Lanes(d);
+  for (int64_t lane = 0; lane < kLanes && n >= kLanes; lane += 4 * width) {
+    hn::Vec<decltype(d)> v[4];
+    for (int k = 0; k < 4; ++k) v[k] = hn::LoadU(d, lanes + lane + k * width);
+    for (i = 0; i + kLanes <= n; i += kLanes) {
+      for (int k = 0; k < 4; ++k) {
+        const int64_t at = i + lane + k * width;
+        v[k] = hn::MulAdd(hn::LoadU(d, a + at), hn::LoadU(d, b + at), v[k]);
+      }
+    }
+    for (int k = 0; k < 4; ++k) hn::StoreU(v[k], d, lanes + lane + k * width);
+  }
+#endif
+  for (; i < n; ++i) lanes[i % kLanes] = std::fma(a[i], b[i], lanes[i % kLanes]);
 }
 
 template <class T, class Op>

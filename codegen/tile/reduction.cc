@@ -154,35 +154,47 @@ bool Execution::ReduceLanes(int d) {
   return true;
 }
 
-// One pass over the columns; groups are as long as a power of two from kLanes on, as tiles are.
+// One pass over the columns; groups are as long as a power of two, as tiles are.
 bool Execution::ReduceGroup(int d, int64_t group) {
   const int64_t extent = ExtentOfLevel(d);
   const int64_t columns = high_[stage_->col_axis] - low_[stage_->col_axis];
   const int64_t blocks = (extent + kInnerBlock - 1) / kInnerBlock;
+  // Groups shorter than the lanes take turns on them.
+  const bool is_short = stage_->in_line && columns < kLanes;
   int64_t lanes_in_use = kLanes;
   for (int64_t column = 0; column < columns; column += stage_->tile_elements) {
     index_[stage_->col_axis] = column;
     SetTile(1, std::min(stage_->tile_elements, columns - column));
     if (!RunSection(stage_->sections[stage_->tile_level])) return false;
     const int64_t start = group * columns + column;
-    const bool begins = start % kInnerBlock == 0;
+    const int64_t lane = is_short ? start % kLanes : 0;
+    const bool begins = start % kInnerBlock == lane;
     const bool ends = (start + n_) % kInnerBlock == 0 || start + n_ == extent;
-    if (begins) lanes_in_use = std::min<int64_t>(n_, kLanes);
+    const int64_t meets_first = std::min<int64_t>(n_, kLanes);
+    if (begins && !is_short) lanes_in_use = meets_first;
     for (size_t k = 0; k < stage_->reductions.size(); ++k) {
       const Reduction& r = stage_->reductions[k];
       Partial& partial = PartialAt(d, k);
-      char* lanes = partial.values + blocks * r.bytes;
+      char* all_lanes = partial.values + blocks * r.bytes;
+      char* lanes = all_lanes + lane * r.bytes;
       int64_t* lane_indices = r.is_arg ? partial.indices + blocks : nullptr;
       const char* x = pointers_[r.value];
+      const char* y = r.factor == kNoOperand ? nullptr : pointers_[r.factor];
       const int64_t* index =
           r.is_arg ? reinterpret_cast<const int64_t*>(pointers_[r.index]) : nullptr;
       int64_t done = 0;
       if (begins) {
-        done = lanes_in_use;
-        std::memcpy(lanes, x, done * r.bytes);
+        done = meets_first;
+        if (y != nullptr) {
+          r.functions.start_products(lanes, x, y, done);
+        } else {
+          std::memcpy(lanes, x, done * r.bytes);
+        }
         if (r.is_arg) std::memcpy(lane_indices, index, done * 8);
       }
-      if (!r.is_arg) {
+      if (y != nullptr) {
+        r.functions.combine_products(lanes, x + done * r.bytes, y + done * r.bytes, n_ - done);
+      } else if (!r.is_arg) {
         if (done < n_) r.functions.combine_lanes(lanes, x + done * r.bytes, n_ - done);
       } else {
         for (; done < n_; done += kLanes) {
@@ -191,9 +203,9 @@ bool Execution::ReduceGroup(int d, int64_t group) {
         }
       }
       if (!ends) continue;
-      Fold(r, lanes, lane_indices, lanes_in_use, 1);
+      Fold(r, all_lanes, lane_indices, lanes_in_use, 1);
       const int64_t block = start / kInnerBlock;
-      std::memcpy(partial.values + block * r.bytes, lanes, r.bytes);
+      std::memcpy(partial.values + block * r.bytes, all_lanes, r.bytes);
       if (r.is_arg) partial.indices[block] = lane_indices[0];
     }
   }
@@ -261,12 +273,32 @@ bool Execution::ReduceLevel(int d) {
   return true;
 }
 
+namespace {
+
+// Rows of a dot, no longer than a block.
+void ReduceRowsOfProducts(const Reduction& r, char* result, const char* x, const char* y,
+                          int64_t rows, int64_t n) {
+  float lanes[kLanes];
+  const int64_t in_use = std::min<int64_t>(n, kLanes), first = in_use * r.bytes;
+  for (int64_t row = 0; row < rows; ++row, x += n * r.bytes, y += n * r.bytes) {
+    r.functions.start_products(lanes, x, y, in_use);
+    r.functions.combine_products(lanes, x + first, y + first, n - in_use);
+    r.functions.reduce_rows(result + row * r.bytes, lanes, 1, in_use);
+  }
+}
+
+}  // namespace
+
 // Whole rows of a tile, one result each.
 bool Execution::ReduceEachRow() {
   for (const Reduction& r : stage_->reductions) {
     char* result = Home(r.result);
     pointers_[r.result] = result;
     const char* x = pointers_[r.value];
+    if (r.factor != kNoOperand) {
+      ReduceRowsOfProducts(r, result, x, pointers_[r.factor], rows_, cols_);
+      continue;
+    }
     if (!r.is_arg) {
       r.functions.reduce_rows(result, x, rows_, cols_);
       continue;

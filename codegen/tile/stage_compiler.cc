@@ -726,7 +726,7 @@ class StageCompiler {
     const DType dtype = OperandDType(op, 0);
     Reduction reduction;
     reduction.kind = op.reduce;
-    reduction.is_arg = op.operands.size() == 2;
+    reduction.is_arg = IsArgument(op.reduce);
     reduction.bytes = static_cast<uint8_t>(BytesOf(dtype));
     if (reduction.is_arg) {
       const int which = op.reduce == ReduceKind::kArgMax ? 0 : 1;
@@ -740,6 +740,10 @@ class StageCompiler {
     if (reduction.is_arg) {
       LATHE_ASSIGN_OR_RETURN(Operand index, Value(op.operands[1]));
       reduction.index = AsTile(index);
+    }
+    if (IsDot(op)) {
+      LATHE_ASSIGN_OR_RETURN(Operand factor, Value(op.operands[1]));
+      reduction.factor = AsTile(factor);
     }
     reduction.identity =
         kernel_.constants.OffsetOf(Convert(Identity(op.reduce, op.dtype), op.dtype), op.dtype);

@@ -41,10 +41,13 @@
 //    length) values), and the blocks' values combine pairwise (FoldPairwise over all blocks).
 //  * otherwise: iterations accumulate in order in blocks of kOuterBlock, and the blocks' values
 //    combine pairwise.
-//  With several reduce axes the inner one is folded completely for each index of the outer ones;
-//  but where the last two axes of a stage reduce (to no position), and the last one's extent is a
-//  number, a multiple of kLanes that divides kInnerBlock, these two count as one row of their
-//  product's length: groups of a row do not change its order.
+//  A sum of two operands (f32, in a stage whose last axis reduces) is a dot: of their products,
+//  each of which meets its lane in one rounding, lane = fma(a, b, lane); the first of a lane by
+//  itself. With several reduce axes the inner one is folded completely for each index of the outer
+//  ones; but where the last two axes of a stage reduce (to no position), and the last one's extent
+//  is a number, a multiple of kLanes that divides kInnerBlock, these two count as one row of their
+//  product's length: groups of a row do not change its order. So it is with groups of 16 or 32 in a
+//  stage whose reductions are dots, where the product is a number and a multiple of kLanes.
 // FoldPairwise(v, n): while n > 1: h = (n + 1) / 2; v[i] = v[i] op v[i + h] for i + h < n; n = h.
 // Blocks fold as if by FoldPairwise over the array of all block values in order.
 

@@ -172,8 +172,8 @@ class StageVerifier {
   }
 
   absl::Status Reduce(const LoopOp& op) {
-    const bool has_index = op.reduce == ReduceKind::kArgMax || op.reduce == ReduceKind::kArgMin;
-    LATHE_RETURN_IF_ERROR(Count(op, has_index ? 2 : 1));
+    const bool has_index = IsArgument(op.reduce), is_dot = IsDot(op);
+    LATHE_RETURN_IF_ERROR(Count(op, has_index || is_dot ? 2 : 1));
     if (!reduces_) return Internal("kernel: the stage has no reduce axis");
     const DType value = dtype(op, 0);
     if (!IsComputeDType(value)) return Internal("kernel: not a compute dtype");
@@ -181,6 +181,12 @@ class StageVerifier {
       return Internal("kernel: the position is not i64");
     if (op.dtype != (has_index ? DType::kI64 : value))
       return Internal("kernel: wrong result dtype");
+    if (is_dot && (value != DType::kF32 || dtype(op, 1) != DType::kF32)) {
+      return Internal("kernel: dot takes f32");
+    }
+    if (is_dot && spec_.axes[stage_.axes.back()].kind != AxisKind::kReduce) {
+      return Internal("kernel: a dot needs a last axis that reduces");
+    }
     const bool is_logical = op.reduce == ReduceKind::kAny || op.reduce == ReduceKind::kAll;
     if (is_logical && value != DType::kBool) return Internal("kernel: any and all take bool");
     return absl::OkStatus();

@@ -12,7 +12,8 @@
 namespace lathe {
 namespace {
 
-// What a Reduce has accumulated: a value, and its position for argmax and argmin.
+// What a Reduce has accumulated: a value, and its position for argmax and argmin. Of an element
+// that a dot has not met yet: its factors.
 struct Partial {
   Scalar value;
   Scalar index;
@@ -52,10 +53,13 @@ Partial Identity(ReduceKind kind, DType dtype) {
   LATHE_UNREACHABLE();
 }
 
-Scalar Arithmetic(OpKind kind, DType dtype, const Scalar& a, const Scalar& b) {
-  absl::StatusOr<Scalar> result = ScalarApply(kind, dtype, {a, b});
+Scalar Apply(OpKind kind, DType dtype, const std::vector<Scalar>& operands) {
+  absl::StatusOr<Scalar> result = ScalarApply(kind, dtype, operands);
   LATHE_CHECK(result.ok()) << std::string(result.status().message());
   return *result;
+}
+Scalar Arithmetic(OpKind kind, DType dtype, const Scalar& a, const Scalar& b) {
+  return Apply(kind, dtype, {a, b});
 }
 
 bool IsNan(const Scalar& value) { return value.is_float() && value.ToDouble() != value.ToDouble(); }
@@ -178,8 +182,7 @@ class Evaluator {
       LATHE_ASSIGN_OR_RETURN(Partials total, ReduceFrom(reduced, 0));
       for (size_t r = 0; r < reduces_.size(); ++r) {
         const LoopOp& op = stage_->body.ops[reduces_[r]];
-        const bool has_index = op.operands.size() == 2;
-        values_[reduces_[r]] = has_index ? total[r].index : total[r].value;
+        values_[reduces_[r]] = IsArgument(op.reduce) ? total[r].index : total[r].value;
       }
       return Operations([](OpPhase phase) { return phase != OpPhase::kElement; });
     });
@@ -194,6 +197,25 @@ class Evaluator {
     Partials result;
     for (size_t r = 0; r < reduces_.size(); ++r) {
       result.push_back(Combine(stage_->body.ops[reduces_[r]].reduce, ReducedDType(r), a[r], b[r]));
+    }
+    return result;
+  }
+
+  // The element of a lane: the first, or one that meets what is there.
+  Partials Meet(const Partials* lane, const Partials& element) const {
+    Partials result;
+    for (size_t r = 0; r < reduces_.size(); ++r) {
+      const LoopOp& op = stage_->body.ops[reduces_[r]];
+      const DType dtype = ReducedDType(r);
+      const Partial& e = element[r];
+      if (IsDot(op)) {
+        const Scalar value = lane == nullptr
+                                 ? Apply(OpKind::kMul, dtype, {e.value, e.index})
+                                 : Apply(OpKind::kFma, dtype, {e.value, e.index, (*lane)[r].value});
+        result.push_back({value, 0});
+      } else {
+        result.push_back(lane == nullptr ? e : Combine(op.reduce, dtype, (*lane)[r], e));
+      }
     }
     return result;
   }
@@ -222,10 +244,12 @@ class Evaluator {
         env_[spec_.axes[inner].symbol] = in_line ? i % extents_[inner] : i;
         LATHE_ASSIGN_OR_RETURN(Partials element, ReduceFrom(axes, in_line ? k + 2 : k + 1));
         const int64_t lane = i % lanes;
-        if (lane == static_cast<int64_t>(lane_values.size())) {
+        const bool is_first = lane == static_cast<int64_t>(lane_values.size());
+        if (is_last) element = Meet(is_first ? nullptr : &lane_values[lane], element);
+        if (is_first) {
           lane_values.push_back(element);
         } else {
-          lane_values[lane] = CombineAll(lane_values[lane], element);
+          lane_values[lane] = is_last ? element : CombineAll(lane_values[lane], element);
         }
       }
       blocks.push_back(Fold(lane_values));

@@ -26,6 +26,15 @@ std::vector<int> ParallelAxes(const KernelSpec& spec, const SpecStage& stage) {
   return AxesOf(spec, stage, AxisKind::kParallel);
 }
 
+namespace {
+
+bool OnlyDots(const SpecStage& stage) {
+  return std::all_of(stage.body.ops.begin(), stage.body.ops.end(),
+                     [](const LoopOp& op) { return op.kind != OpKind::kReduce || IsDot(op); });
+}
+
+}  // namespace
+
 bool InnerReducesInLine(const KernelSpec& spec, const SpecStage& stage) {
   const size_t count = stage.axes.size();
   if (count < 2) return false;
@@ -33,10 +42,16 @@ bool InnerReducesInLine(const KernelSpec& spec, const SpecStage& stage) {
   const std::optional<int64_t> length = inner.extent.AsInt();
   const bool is_position = std::any_of(
       stage.body.ops.begin(), stage.body.ops.end(),
-      [](const LoopOp& op) { return op.kind == OpKind::kReduce && op.operands.size() == 2; });
-  return outer.kind == AxisKind::kReduce && inner.kind == AxisKind::kReduce && !is_position &&
-         length.has_value() && *length >= kLanes && *length % kLanes == 0 &&
-         kInnerBlock % *length == 0;
+      [](const LoopOp& op) { return op.kind == OpKind::kReduce && IsArgument(op.reduce); });
+  if (outer.kind != AxisKind::kReduce || inner.kind != AxisKind::kReduce || is_position ||
+      !length.has_value()) {
+    return false;
+  }
+  if (*length == 16 || *length == 32) {
+    const std::optional<int64_t> groups = outer.extent.AsInt();
+    return groups.has_value() && *groups * *length % kLanes == 0 && OnlyDots(stage);
+  }
+  return *length >= kLanes && *length % kLanes == 0 && kInnerBlock % *length == 0;
 }
 
 bool KeepsEveryElement(const KernelSpec& spec, const SpecLocal& local) {

@@ -19,6 +19,15 @@ enum class OpPhase : uint8_t {
 // True for a local whose axes include a reduce axis: it is stored and loaded element by element.
 bool KeepsEveryElement(const KernelSpec& spec, const SpecLocal& local);
 
+// A sum of products (kernel_spec.h).
+inline bool IsDot(const LoopOp& op) {
+  return op.kind == OpKind::kReduce && op.reduce == ReduceKind::kSum && op.operands.size() == 2;
+}
+// argmax and argmin: their second operand is a position.
+inline bool IsArgument(ReduceKind kind) {
+  return kind == ReduceKind::kArgMax || kind == ReduceKind::kArgMin;
+}
+
 // The phase of each operation. In a stage with reduce axes, StoreLocal and LoadLocal are kElement
 // for a local that keeps every element; any other StoreLocal is kReduced, any other LoadLocal
 // kUniform. A Reduce is kElement; what uses its result is kReduced.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
+#include "ir/loops/make_dots.h"
 #include "ir/loops/recorder.h"
 #include "scheduler/fusion/access.h"
 #include "scheduler/fusion/domain.h"
@@ -448,6 +449,7 @@ class KernelBuilder {
     CollapseRows(keep_first);
     if (!keep_first) PreferContiguousVectorAxis(spec_);
     SplitGroups(spec_, context_);
+    MakeDots(spec_);
     FinishSpec(spec_, *loops_.shapes);
     for (const Member& m : members_) kernel.nodes.push_back(node(m).node);
     kernel.extent = spec_.axes[0].extent;

@@ -90,6 +90,17 @@ LATHE_INLINE T Lookup(TableOfTwo<T> table, V places) {
   return (MaskOf<T>)(places << 28) < 0 ? high : low;
 }
 
+// Of 64 elements in kGroups groups: on the lanes of each group's octets what `of` gives for it.
+template <int kGroups, class F>
+LATHE_INLINE auto OfGroups(F of, int64_t first) {
+  auto v = of(first);
+  typedef decltype(v) V;
+  const auto octet = Iota(FixedTag<LaneOf<MaskOf<V>>, kLanesOf<V>>()) % 8;
+#pragma GCC unroll 4
+  for (int g = 1; g < kGroups; ++g) v = octet >= g * (8 / kGroups) ? of(first + g) : v;
+  return v;
+}
+
 // 64 elements from one order to the other, either way: element e goes to place e rotated by half
 // of its six bits. Pairing the halves rotates by one.
 template <class V, int kVectors>

@@ -218,6 +218,11 @@ LATHE_INLINE void Accumulate(V& sum, V value, N n) {
   const V joined = Kind::Join(sum, value);
   sum = N::kFull ? joined : IfThenElse(FirstN(MaskOf<V>(), n), joined, sum);
 }
+template <class V, class N>
+LATHE_INLINE void AccumulateProduct(V& sum, V a, V b, N n) {
+  const V joined = MulAdd(a, b, sum);
+  sum = N::kFull ? joined : IfThenElse(FirstN(MaskOf<V>(), n), joined, sum);
+}
 template <bool kMax, class V, class I, class N>
 LATHE_INLINE void AccumulatePosition(V& best, I& index, V value, I value_index, N n) {
   V joined = best;

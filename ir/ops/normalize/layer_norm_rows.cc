@@ -68,11 +68,10 @@ Decomposed DecomposeRmsNorm(Builder& b, const OpArgs& args) {
   Value *input = args.Tensor(0), *weight = args.OptionalTensor(2);
   LATHE_ASSIGN_OR_RETURN(std::vector<Expr> dims, NormalizedDims(b, args, input, args.Ints(1)));
   const DType dtype = TypeOf(input).dtype;
-  double eps = std::numeric_limits<float>::epsilon();
-  if (dtype == DType::kF64) eps = std::numeric_limits<double>::epsilon();
-  if (dtype == DType::kF16) eps = 0.0009765625;
-  if (dtype == DType::kBF16) eps = 0.0078125;
-  eps = args.OptionalFloat(3).value_or(eps);
+  // Of the type that is computed in: eager computes halves in f32.
+  const double least = dtype == DType::kF64 ? std::numeric_limits<double>::epsilon()
+                                            : std::numeric_limits<float>::epsilon();
+  const double eps = args.OptionalFloat(3).value_or(least);
   Value* x = Widen(b, input);
   Value* mean = b.Call("aten.mean.dim", {Mul(b, x, x), dims, true});
   Value* out = Mul(b, x, b.Call("aten.rsqrt", {AddScalar(b, mean, Scalar(eps))}));

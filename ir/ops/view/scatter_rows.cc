@@ -17,15 +17,12 @@ namespace {
 using Types = absl::StatusOr<std::vector<ValueType>>;
 using Results = absl::StatusOr<std::vector<HostValue>>;
 
-// A new tensor with self's sizes and order of dimensions.
+// A new tensor with self's sizes and order of dimensions; src is converted, as copying into the
+// part would.
 Types InferLikeSelf(const InferContext& c) {
   TensorType type = c.args.Type(0);
   type.strides = PreservedStrides(type, c.shapes);
   type.offset = 0;
-  if (type.dtype != c.args.Type(1).dtype) {
-    return InvalidArgument(c.args.schema().name, ": self is ", Name(type.dtype), " and src is ",
-                           Name(c.args.Type(1).dtype), ", expected the same dtype");
-  }
   return One(std::move(type));
 }
 
@@ -38,13 +35,15 @@ struct Origins {
 std::vector<Lowered> ReplaceWhere(const LowerContext& c, Origins origins) {
   Value* self = c.args.Tensor(0);
   Value* src = c.args.Tensor(1);
-  return {PointwiseLoops{[self, src, origins](OpsHandler& ops, TensorReader& in, Index index) {
-    OpsValue inside = origins.is_source(ops, index);
-    ops.PushMask(inside);
-    OpsValue replaced = in.Load(ops, src, origins.source(index));
-    ops.PopMask();
-    return ops.Where(inside, replaced, in.Load(ops, self, index));
-  }}};
+  const DType dtype = LoadedDType(c.result().dtype);
+  return {
+      PointwiseLoops{[self, src, dtype, origins](OpsHandler& ops, TensorReader& in, Index index) {
+        OpsValue inside = origins.is_source(ops, index);
+        ops.PushMask(inside);
+        OpsValue replaced = ops.Cast(in.Load(ops, src, origins.source(index)), dtype);
+        ops.PopMask();
+        return ops.Where(inside, replaced, in.Load(ops, self, index));
+      }}};
 }
 
 Tensor CopyOfSelf(const EvaluateContext& c) {
@@ -59,7 +58,7 @@ absl::StatusOr<Tensor> Written(const EvaluateContext& c, const Tensor& out, cons
     return InvalidArgument(c.args.schema().name, ": expected src to have a size equal to the ",
                            "replaced part's, got ", TypeString(src), " for ", TypeString(part));
   }
-  part.CopyFrom(src);
+  part.CopyFrom(src.dtype() == part.dtype() ? src : src.To(part.dtype()));
   return out;
 }
 

@@ -210,10 +210,10 @@ std::vector<OpRow> ConversionRows() {
   };
 }
 
-// Without training nothing is dropped.
-OpRow Dropout(const char* name) {
+// Without training nothing is dropped, nor written in place.
+OpRow Dropout(const std::string& arguments) {
   OpRow row;
-  row.schema = std::string("aten::") + name + "(Tensor input, float p, bool train) -> Tensor";
+  row.schema = "aten::" + arguments;
   row.doc = "The input itself when not training.";
   row.composite = true;
   row.batch = BatchRule::kByDecomposition;
@@ -229,11 +229,14 @@ OpRow Dropout(const char* name) {
 }  // namespace
 
 std::vector<OpRow> CopyRows() {
-  return Concatenate({PlainCopyRows(),
-                      ConversionRows(),
-                      NamedCastRows(),
-                      {Dropout("dropout"), Dropout("feature_dropout"), Dropout("alpha_dropout"),
-                       Dropout("feature_alpha_dropout")}});
+  std::vector<OpRow> dropouts;
+  for (const std::string name :
+       {"dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"}) {
+    dropouts.push_back(Dropout(name + "(Tensor input, float p, bool train) -> Tensor"));
+    dropouts.push_back(Dropout(name + "_(Tensor(a!) self, float p, bool train) -> Tensor(a!)"));
+    dropouts.back().effect = Effect::kMutates;
+  }
+  return Concatenate({PlainCopyRows(), ConversionRows(), NamedCastRows(), std::move(dropouts)});
 }
 
 }  // namespace lathe

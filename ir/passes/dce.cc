@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "ir/ops/unused_draw.h"
 #include "ir/passes/graph_edit.h"
 #include "symbolic/evaluate.h"
 
@@ -79,6 +80,7 @@ class DeadCode {
     for (const Value* result : node.results) {
       if (result->is_used()) return true;
     }
+    if (IsUnusedDraw(node)) return false;
     if (node.row == nullptr || node.row->effect != Effect::kPure) return true;
     auto binds = binds_.find(&node);
     if (binds == binds_.end()) return false;

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/host_call.h"
+#include "ir/ops/unused_draw.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
@@ -111,6 +112,7 @@ class GraphRun {
       environment_.values[graph_.inputs()[i]] = std::move(inputs[i]);
     }
     for (const Node* node = graph_.first(); node != nullptr; node = node->next) {
+      if (IsUnusedDraw(*node)) continue;
       absl::Status status = RunOne(*node);
       if (!status.ok()) {
         std::string name = node->results.empty() ? node->op : "%" + node->results[0]->name;

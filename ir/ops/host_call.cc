@@ -211,8 +211,8 @@ absl::Status BindSymbols(const ValueType& type, const HostValue& value,
     absl::StatusOr<int64_t> expected = symbolic::Evaluate(e, lookup);
     // An unknown symbol inside is bound elsewhere.
     if (!expected.ok() || *expected == actual) return absl::OkStatus();
-    return FailedPrecondition(what, " is ", actual, ", but must be ", symbolic::ToString(e), " = ",
-                              *expected);
+    const std::string meaning = e.is_const() ? "" : absl::StrCat(symbolic::ToString(e), " = ");
+    return FailedPrecondition(what, " is ", actual, ", but must be ", meaning, *expected);
   };
   if (type.is_tensor() && value.is_tensor()) {
     const TensorType& t = type.tensor();
@@ -242,7 +242,11 @@ absl::Status RunNode(const Node& node, HostEnvironment& environment, const Graph
                            node.results.size());
   }
   for (size_t k = 0; k < results.size(); ++k) {
-    LATHE_RETURN_IF_ERROR(BindSymbols(node.results[k]->type, results[k], environment));
+    // A tensor that nobody uses may be recorded otherwise: the exporter's algorithm for the offsets
+    // of embedding_bag is not eager's.
+    const Value& result = *node.results[k];
+    const absl::Status bound = BindSymbols(result.type, results[k], environment);
+    if (result.is_used() || !result.type.is_tensor()) LATHE_RETURN_IF_ERROR(bound);
     environment.values[node.results[k]] = std::move(results[k]);
   }
   return absl::OkStatus();

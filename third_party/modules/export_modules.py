@@ -94,6 +94,22 @@ class NumbersOfSizes(nn.Module):
                 torch.arange(s / 2, 0, -0.75))
 
 
+class Forgetful(nn.Module):
+    """Draws that nobody looks at, dropout in place, parts written in another type, halves."""
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Sequential(nn.Hardswish(inplace=True), nn.Dropout(0.5, inplace=True))
+        self.norm = nn.RMSNorm(4, dtype=torch.bfloat16)
+
+    def forward(self, x):
+        torch.rand([])
+        y = self.drop(x * 2)
+        row = x[0].to(torch.bfloat16)
+        return (y, y.slice_scatter(row[None], 0, 1, 2), y.select_scatter(row, 0, 0),
+                y.diagonal_scatter(row[:3]), self.norm(row / 64))
+
+
 def uniform(*sizes):
     return torch.rand(*sizes) * 2 - 1
 
@@ -119,6 +135,7 @@ MODULES = {
     "number_of_places": (Counted, (uniform(4, 5),), None),
     "derived_size": (Halved, (uniform(2, 3, 6, 4),), (uniform(2, 3, 10, 4),),
                      {2: 2 * torch.export.Dim("h", min=2, max=64)}),
+    "forgetful": (Forgetful, (uniform(3, 4),), None),
     "numbers_of_sizes": (NumbersOfSizes, (uniform(7, 4),), (uniform(10, 4),)),
     "conv3d": (lambda: nn.Conv3d(4, 6, (3, 2, 3), (2, 1, 1), (1, 0, 1), (2, 1, 1), 2),
                (uniform(2, 4, 7, 6, 5),), (uniform(1, 4, 7, 6, 5),)),

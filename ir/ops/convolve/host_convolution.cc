@@ -66,13 +66,13 @@ void ConvolveAs(const HostConvolution& conv, const Tensor& input, const Tensor& 
 
   for (int64_t n = 0; n < batch; ++n) {
     for (int64_t o = 0; o < out_channels; ++o) {
-      T* result = &y[(n * out_channels + o) * out_area];
+      T* result = y.data() + (n * out_channels + o) * out_area;
       const int64_t group = o / out_group;
       for (int64_t i = 0; i < in_group; ++i) {
-        const T* source = &x[(n * in_channels + group * in_group + i) * in_area];
+        const T* source = x.data() + (n * in_channels + group * in_group + i) * in_area;
         const T* kernel = conv.transposed
                               ? &w[((group * in_group + i) * out_group + o % out_group) * taps]
-                              : &w[(o * in_group + i) * taps];
+                              : w.data() + (o * in_group + i) * taps;
         ForEach(g.kernel, [&](const Triple& tap) {
           const T factor = kernel[Place(tap, g.kernel)];
           ForEach(g.small, [&](const Triple& at) {

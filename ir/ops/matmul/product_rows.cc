@@ -98,10 +98,10 @@ void Multiply(const Tensor& a, const Tensor& b, const Tensor& out) {
   std::vector<T> z(batch * m * n, T(0));
   for (int64_t g = 0; g < batch; ++g) {
     for (int64_t i = 0; i < m; ++i) {
-      T* row = &z[(g * m + i) * n];
+      T* row = z.data() + (g * m + i) * n;
       for (int64_t p = 0; p < k; ++p) {
         const T left = x[(g * m + i) * k + p];
-        const T* right = &y[(g * k + p) * n];
+        const T* right = y.data() + (g * k + p) * n;
         for (int64_t j = 0; j < n; ++j) row[j] += left * right[j];
       }
     }

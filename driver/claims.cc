@@ -15,8 +15,8 @@
 namespace lathe::driver {
 namespace {
 
-// At the commas that stand outside parentheses.
-std::vector<absl::string_view> SplitAssumptions(absl::string_view text) {
+// At the commas that stand outside parentheses: nothing at all, or no empty piece.
+absl::StatusOr<std::vector<absl::string_view>> SplitAssumptions(absl::string_view text) {
   std::vector<absl::string_view> parts;
   int depth = 0;
   size_t begin = 0;
@@ -25,6 +25,9 @@ std::vector<absl::string_view> SplitAssumptions(absl::string_view text) {
     if (k < text.size() && text[k] == ')') --depth;
     if (k < text.size() && (text[k] != ',' || depth > 0)) continue;
     absl::string_view part = absl::StripAsciiWhitespace(text.substr(begin, k - begin));
+    if (part.empty() && (k < text.size() || !parts.empty())) {
+      return InvalidArgument("column ", k + 1, ": expected an assumption");
+    }
     if (!part.empty()) parts.push_back(part);
     begin = k + 1;
   }
@@ -47,15 +50,39 @@ absl::Status WithColumnOfLine(const absl::Status& status, size_t before) {
 absl::StatusOr<Expr> ParseCondition(absl::string_view line, absl::string_view piece,
                                     ExprContext& context) {
   const size_t before = static_cast<size_t>(piece.data() - line.data());
-  absl::StatusOr<Expr> e = symbolic::ParseExpr(piece, context);
+  size_t undefined = 1;
+  absl::StatusOr<Expr> e = symbolic::ParseExpr(piece, context, &undefined);
   // Spelled as exporters do: "Eq(Mod(s0, 8), 0)".
-  if (absl::StatusOr<Expr> sympy = e.ok() ? e : symbolic::ParseSympy(piece, context); sympy.ok()) {
-    e = std::move(sympy);
+  if (!e.ok()) {
+    absl::StatusOr<Expr> sympy = symbolic::ParseSympy(piece, context, &undefined);
+    if (sympy.ok()) e = std::move(sympy);
   }
   if (!e.ok()) return WithColumnOfLine(e.status(), before);
-  if (e->type() == symbolic::ExprType::kBool && !e->IsOverflow()) return e;
-  const char* what = e->IsOverflow() ? "overflows 64 bits or divides by zero" : "is no condition";
-  return InvalidArgument("column ", before + 1, ": '", piece.substr(0, 80), "' ", what);
+  if (e->IsOverflow()) {
+    return InvalidArgument("column ", before + undefined,
+                           ": this overflows 64 bits or divides by zero");
+  }
+  if (e->type() == symbolic::ExprType::kBool) return e;
+  return InvalidArgument("column ", before + 1, ": '", piece.substr(0, 80), "' is no condition");
+}
+
+absl::Status AddFact(ShapeEnv& env, absl::string_view line, absl::string_view text) {
+  LATHE_ASSIGN_OR_RETURN(const Expr fact, ParseCondition(line, text, env.context()));
+  const size_t column = static_cast<size_t>(text.data() - line.data()) + 1;
+  if (fact.AsBool() == false) {
+    return OutOfRange("column ", column, ": '", text.substr(0, 80), "' never holds");
+  }
+  const absl::Status added = env.AddFact(fact);
+  return added.ok() ? added : Annotate(added, absl::StrCat("column ", column));
+}
+
+absl::StatusOr<std::string> ExpectedAnswer(absl::string_view line, absl::string_view text) {
+  const absl::string_view answer = absl::StripAsciiWhitespace(text);
+  for (const absl::string_view known : {"true", "false", "unknown"}) {
+    if (answer == known) return std::string(answer);
+  }
+  return InvalidArgument("column ", answer.data() - line.data() + 1,
+                         ": expected true, false or unknown");
 }
 
 }  // namespace
@@ -68,13 +95,17 @@ absl::StatusOr<ClaimResult> DecideClaim(absl::string_view line, bool why) {
   absl::string_view rest = line.substr(turnstile + 2);
   ClaimResult result;
   if (size_t arrow = rest.rfind("=>"); arrow != absl::string_view::npos) {
-    result.expected = std::string(absl::StripAsciiWhitespace(rest.substr(arrow + 2)));
+    LATHE_ASSIGN_OR_RETURN(result.expected, ExpectedAnswer(line, rest.substr(arrow + 2)));
     rest = rest.substr(0, arrow);
   }
   ShapeEnv env(std::make_shared<ExprContext>());
-  for (absl::string_view text : SplitAssumptions(line.substr(0, turnstile))) {
-    LATHE_ASSIGN_OR_RETURN(Expr fact, ParseCondition(line, text, env.context()));
-    LATHE_RETURN_IF_ERROR(env.AddFact(fact));
+  if (const size_t second = rest.find("|-"); second != absl::string_view::npos) {
+    return InvalidArgument("column ", turnstile + 3 + second, ": a second '|-'");
+  }
+  LATHE_ASSIGN_OR_RETURN(const std::vector<absl::string_view> assumptions,
+                         SplitAssumptions(line.substr(0, turnstile)));
+  for (absl::string_view text : assumptions) {
+    LATHE_RETURN_IF_ERROR(AddFact(env, line, text));
   }
   LATHE_ASSIGN_OR_RETURN(Expr claim,
                          ParseCondition(line, absl::StripAsciiWhitespace(rest), env.context()));

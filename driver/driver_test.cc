@@ -216,6 +216,17 @@ TEST(Claims, Answers) {
   EXPECT_EQ(decide("Eq(Mod(s0, 8), 0), Ge(s0, 1) |- Ge(s0, 8)"), "true true");
   EXPECT_EQ(decide("s0 == 4"), "column 8: expected '|-'");
   EXPECT_EQ(decide("|- s0 + 1"), "column 4: 's0 + 1' is no condition");
+  EXPECT_EQ(decide("1 <= s0 |- s0 + s0 // 0 == 1"),
+            "column 20: this overflows 64 bits or divides by zero");
+  EXPECT_EQ(decide("|- 2 + s0 % 1.5 == 0"), "column 11: % of floats is not supported");
+  EXPECT_EQ(decide("|- s0 == 3 => maybe"), "column 15: expected true, false or unknown");
+  EXPECT_EQ(decide("|- s0 == 3 =>"), "column 14: expected true, false or unknown");
+  EXPECT_EQ(decide("1 <= s0 |- s0 >= 1 |- s0 >= 2"), "column 20: a second '|-'");
+  EXPECT_EQ(decide("1 <= s0,, s0 <= 3 |- s0 == 2"), "column 9: expected an assumption");
+  EXPECT_EQ(decide(", |- s0 == 2"), "column 1: expected an assumption");
+  EXPECT_EQ(decide("s0 == inf |- s0 == 2"), "column 1: 's0 == inf' never holds");
+  EXPECT_EQ(decide("|- \xc3\xbc == 1"), "column 4: unexpected character '\xc3\xbc (U+00FC)'");
+  EXPECT_EQ(decide("|- \xff == 1"), "column 4: unexpected character '\\xff'");
 }
 
 TEST(ReduceProgram, KeepsWhatShowsTheFault) {

@@ -90,13 +90,14 @@ class Grid {
 
  private:
   // Calls `visit` with the values that the facts allow until it returns false, and returns that.
+  // A fact that passes 64 bits on its way may hold all the same: of integers it has a value.
   template <typename Visit>
   bool ForPossible(Visit visit) const {
     std::vector<int64_t> at(axes_.size(), 0), values;
     for (const Axis& axis : axes_) values.push_back(axis.first);
     for (int64_t left = points_; left > 0; --left) {
       const bool possible = std::all_of(facts_.begin(), facts_.end(), [&](const FlatCondition& f) {
-        return f.Holds(values.data());
+        return f.ValueOf(values.data()) != false;
       });
       if (possible && !visit(values.data())) return false;
       for (size_t i = 0; i < at.size(); ++i) {

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "symbolic/domination.h"
 #include "symbolic/evaluate.h"
 #include "symbolic/replace_operation.h"
 #include "symbolic/sampler.h"
@@ -27,11 +28,24 @@ bool ShareSymbols(const Expr& a, const Expr& b) {
                      [&](const Expr& s) { return std::find(y.begin(), y.end(), s) != y.end(); });
 }
 
+// An order whose opposite shows term by term.
+bool IsFalseByTerms(Knowledge& k, const Expr& fact) {
+  if (fact.kind() != ExprKind::kLe && fact.kind() != ExprKind::kLt) return false;
+  const absl::Span<const Expr> x = fact.operands();
+  if (x[0].type() != ExprType::kInt || x[1].type() != ExprType::kInt) return false;
+  Polynomial opposite = Difference(x[0], x[1]);
+  if (fact.kind() == ExprKind::kLe) {
+    opposite.overflow |= __builtin_sub_overflow(opposite.constant, 1, &opposite.constant);
+  }
+  return IsNonNegativeByTerms(k, opposite);
+}
+
 // An older fact that the bounds no longer allow, such as "a//4 != 0" once a is 2.
 bool AnyFactIsFalse(Knowledge& k, const std::vector<Expr>& facts) {
   if (facts.size() > CaseAnalysis::kMostFactsToRepeat) return false;
-  return std::any_of(facts.begin(), facts.end(),
-                     [&](const Expr& fact) { return k.RangeOf(fact).upper < 1; });
+  return std::any_of(facts.begin(), facts.end(), [&](const Expr& fact) {
+    return k.RangeOf(fact).upper < 1 || IsFalseByTerms(k, fact);
+  });
 }
 
 }  // namespace
@@ -44,6 +58,9 @@ std::optional<bool> CaseAnalysis::Decide(const Expr& condition) const {
   }
   if (condition.kind() == ExprKind::kAnd && Contradict(condition.operands(), false)) return false;
   if (condition.kind() == ExprKind::kOr && Contradict(condition.operands(), true)) return true;
+  if (condition.kind() == ExprKind::kEq || condition.kind() == ExprKind::kNe) {
+    if (const std::optional<bool> answer = OfConditions(condition)) return answer;
+  }
   if (condition.kind() >= ExprKind::kEq && condition.kind() <= ExprKind::kLe) {
     if (const std::optional<bool> answer = ByContradiction(condition)) return answer;
   }
@@ -56,19 +73,36 @@ std::optional<bool> CaseAnalysis::Decide(const Expr& condition) const {
   }
   if (const std::optional<bool> answer = ByChoices(condition)) return answer;
   if (k_.case_depth_ > 0) return std::nullopt;
+  if (const std::optional<bool> answer = ByDivisorSign(condition)) return answer;
   if (const std::optional<bool> answer = ByRemainders(condition)) return answer;
   return ByValues(condition);
+}
+
+std::optional<bool> CaseAnalysis::OfConditions(const Expr& comparison) const {
+  const Expr &a = comparison.operands()[0], &b = comparison.operands()[1];
+  if (a.type() != ExprType::kBool || b.type() != ExprType::kBool) return std::nullopt;
+  const Expr not_a = Not(a), not_b = Not(b);
+  if (not_a.IsOverflow() || not_b.IsOverflow()) return std::nullopt;
+  const bool equal = comparison.kind() == ExprKind::kEq;
+  if (Contradict({a, not_b}, false) && Contradict({not_a, b}, false)) return equal;
+  if (Contradict({a, b}, false) && Contradict({not_a, not_b}, false)) return !equal;
+  return std::nullopt;
 }
 
 bool CaseAnalysis::Contradict(absl::Span<const Expr> parts, bool negated) const {
   if (parts.size() > kMostParts) return false;
   Knowledge together = k_;
   ++together.case_depth_;
-  for (const Expr& part : parts) {
-    const Expr e = together.Simplify(negated ? Not(part) : part);
-    if (e.IsOverflow()) return false;
-    if (parts.size() > 1 && together.Decide(e) == false) return true;
-    if (!together.Learn(e)) return true;
+  // What is unequal says most once the others are known.
+  for (const bool last : {false, true}) {
+    for (const Expr& part : parts) {
+      const Expr one = negated ? Not(part) : part;
+      if ((one.kind() == ExprKind::kNe) != last) continue;
+      const Expr e = together.Simplify(one);
+      if (e.IsOverflow()) return false;
+      if (parts.size() > 1 && together.Decide(e) == false) return true;
+      if (!together.Learn(e)) return true;
+    }
   }
   return AnyFactIsFalse(together, together.learnt_);
 }
@@ -112,6 +146,13 @@ std::vector<Alternative> AlternativesOf(const Expr& choice) {
       return {{Le(0, x[0]), x[0]}, {Lt(x[0], 0), -x[0]}};
     case ExprKind::kWhere:
       return {{x[0], x[1]}, {Not(x[0]), x[2]}};
+    case ExprKind::kTruncDiv:
+    case ExprKind::kTruncMod: {
+      if (!x[1].is_const() || *x[1].AsInt() < 1) return {};
+      const bool divides = choice.kind() == ExprKind::kTruncDiv;
+      return {{Le(0, x[0]), divides ? FloorDiv(x[0], x[1]) : Mod(x[0], x[1])},
+              {Lt(x[0], 0), divides ? -FloorDiv(-x[0], x[1]) : -Mod(-x[0], x[1])}};
+    }
     case ExprKind::kMin:
       if (x.size() == 2) return {{Le(x[0], x[1]), x[0]}, {Lt(x[1], x[0]), x[1]}};
       return {};
@@ -121,6 +162,27 @@ std::vector<Alternative> AlternativesOf(const Expr& choice) {
     default:
       return {};
   }
+}
+
+bool IsDivision(const Expr& e) {
+  return e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kMod ||
+         e.kind() == ExprKind::kTruncDiv || e.kind() == ExprKind::kTruncMod ||
+         e.kind() == ExprKind::kTrueDiv;
+}
+
+// No division inside can be one by 0.
+bool IsAlwaysDefined(Knowledge& k, const Expr& root) {
+  bool defined = true;
+  absl::flat_hash_set<Expr> seen;
+  const auto is_done = [&](const Expr& e) {
+    return !defined || e.operands().empty() || seen.contains(e);
+  };
+  VisitOperandsFirst(root, is_done, [&](const Expr& e) {
+    seen.insert(e);
+    defined =
+        defined && !(IsDivision(e) && !e.operands()[1].is_const() && !k.IsNonZero(e.operands()[1]));
+  });
+  return defined;
 }
 
 // An operation that is one of its operands and has none such inside.
@@ -146,6 +208,9 @@ std::optional<bool> CaseAnalysis::ByChoices(const Expr& condition) const {
   }
   const std::optional<Expr> choice = InnermostChoice(condition);
   if (!choice) return std::nullopt;
+  // What is learnt has a value: where the operation has none the cases would leave values out.
+  Knowledge same = k_;
+  if (!IsAlwaysDefined(same, *choice)) return std::nullopt;
   std::optional<bool> common;
   for (const Alternative& one : AlternativesOf(*choice)) {
     Knowledge other = k_;

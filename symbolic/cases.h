@@ -24,6 +24,10 @@ class CaseAnalysis {
   std::optional<bool> Decide(const Expr& condition) const;
 
  private:
+  // "(a < b) == (b > a)": neither side holds without the other.
+  std::optional<bool> OfConditions(const Expr& comparison) const;
+  // "x % y <= x" of an x >= 0: with y >= 1 and with y <= -1; by 0 it has no value.
+  std::optional<bool> ByDivisorSign(const Expr& condition) const;
   // The parts of a conjunction contradict each other.
   bool Contradict(absl::Span<const Expr> parts, bool negated) const;
   std::optional<bool> BySidesOf(const Expr& disjunction, const Expr& condition) const;

@@ -111,6 +111,9 @@ TEST(Claims, ContradictionsAreRefused) {
   }
 }
 
+TEST(Claims, OfNewKinds) { CheckClaims("symbolic/testdata/new_kinds.txt"); }
+// Written by shape: convolutions, tiles, offsets, slices, orders, truncation, bits, powers, floats.
+TEST(Claims, OfTemplates) { CheckClaims("symbolic/testdata/template_claims.txt"); }
 TEST(Claims, OfOtherShapes) { CheckClaims("symbolic/testdata/more_claims.txt"); }
 
 }  // namespace

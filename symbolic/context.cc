@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
 #include <memory>
@@ -215,6 +216,7 @@ struct ExprContext::Impl {
                          bool shared);
 
   mutable std::mutex mutex;
+  std::atomic<bool> has_open_powers = false;
   NodeTable operations;
   PairMemo memo;
   absl::flat_hash_map<absl::string_view, const ExprNode*> symbols;
@@ -277,6 +279,7 @@ Expr ContextAccess::Intern(ExprContext* context, ExprKind kind, absl::Span<const
         (operands.size() == 2 ? operands[1] : Intern(context, kind, operands.subspan(1))).node_;
   }
   ExprContext::Impl& impl = *context->impl_;
+  if (kind == ExprKind::kPow && !operands[1].is_const()) impl.has_open_powers = true;
   std::lock_guard<std::mutex> lock(impl.mutex);
   if (const ExprNode* known = impl.operations.Find(kind, operands, seen.hash)) return Expr(known);
   ExprNode* node = impl.operations.Allocate(kind, operands, seen.hash);
@@ -386,6 +389,10 @@ int64_t ContextAccess::MemoryBytes(const ExprContext& context) {
   std::lock_guard<std::mutex> lock(impl.mutex);
   return static_cast<int64_t>(impl.operations.memory_bytes() + impl.memo.memory_bytes() +
                               impl.symbol_nodes.size() * sizeof(SymbolNode));
+}
+
+bool ContextAccess::HasOpenPowers(const ExprContext& context) {
+  return context.impl_->has_open_powers;
 }
 
 double ContextAccess::FloatValue(const Expr& e) { return absl::bit_cast<double>(e.value_); }

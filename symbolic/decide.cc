@@ -93,6 +93,7 @@ std::optional<bool> Knowledge::Decide(const Expr& condition, int most_proofs) {
   if (const std::optional<bool> known = condition.AsBool()) return known;
   std::optional<bool> remembered;
   if (IsRemembered(condition, remembered)) return remembered;
+  if (MayBeNoInteger(condition)) return std::nullopt;
   if (const std::optional<bool> by_bounds = ByBounds(condition)) return by_bounds;
   Question question(*this, most_proofs);
   const Expr simple = Simplify(condition);

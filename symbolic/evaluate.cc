@@ -120,9 +120,13 @@ bool Holds(ExprKind kind, T a, T b) {
 }
 
 Value CompareValues(const Expr& e, const Value& a, const Value& b) {
-  const bool integers = a.state == Value::kInteger && b.state == Value::kInteger;
-  return Value::Of(Wide{integers ? Holds(e.kind(), a.integer, b.integer)
-                                 : Holds(e.kind(), a.AsDouble(), b.AsDouble())});
+  const bool x = a.state == Value::kInteger, y = b.state == Value::kInteger;
+  if (x != y) {
+    return Value::Of(Wide{HoldsInOrder(e.kind(), x ? CompareExactly(a.integer, b.real)
+                                                   : Opposite(CompareExactly(b.integer, a.real)))});
+  }
+  return Value::Of(
+      Wide{x ? Holds(e.kind(), a.integer, b.integer) : Holds(e.kind(), a.real, b.real)});
 }
 
 Value Round(const Expr& e, const Value& a) {

@@ -46,6 +46,8 @@ struct ContextAccess {
                                       const Expr& b);
   static void StoreMemo(ExprContext* context, uint8_t operation, const Expr& a, const Expr& b,
                         const Expr& result);
+  // Some power in the context has an exponent that is no number.
+  static bool HasOpenPowers(const ExprContext& context);
   // Of nodes and tables, as reserved.
   static int64_t MemoryBytes(const ExprContext& context);
   static Expr ToExpr(const ExprNode* node) { return Expr(node); }

@@ -149,6 +149,15 @@ Cell ApplyToReals(ExprKind kind, const Cell& x, const Cell& y) {
   }
 }
 
+// Of an integer and a double, in the order that `which` says.
+constexpr uint32_t kFirstIsInteger = 1, kSecondIsInteger = 2;
+Cell CompareMixed(ExprKind kind, uint32_t which, const Cell& x, const Cell& y) {
+  const std::optional<int> order = which == kFirstIsInteger
+                                       ? CompareExactly(x.value, RealOf(y))
+                                       : Opposite(CompareExactly(y.value, RealOf(x)));
+  return {HoldsInOrder(kind, order), true};
+}
+
 // One false operand of an "and" decides it, whatever the other is.
 Cell Logic(ExprKind kind, const Cell& x, const Cell& y) {
   const bool neutral = kind == ExprKind::kAnd;
@@ -167,7 +176,9 @@ bool TakesReals(ExprKind kind) {
 class FlatCompiler {
  public:
   explicit FlatCompiler(const std::function<std::optional<uint32_t>(const Expr&)>& slot_of)
-      : slot_of_(slot_of) {}
+      : slot_of_(slot_of) {
+    p_.steps_.reserve(kUsualSteps);
+  }
 
   std::optional<FlatCondition> Compile(const Expr& root, std::optional<uint32_t> equals) {
     const auto is_done = [&](const Expr& e) { return e.operands().empty() || Find(e) || !ok_; };
@@ -183,6 +194,8 @@ class FlatCompiler {
   }
 
  private:
+  static constexpr size_t kUsualSteps = 8;
+
   std::optional<uint32_t> Find(const Expr& e) const {
     for (const auto& [known, at] : at_) {  // a few, at most kMostRegisters
       if (known == e) return at;
@@ -224,6 +237,13 @@ class FlatCompiler {
     bool real = TakesReals(e.kind());
     for (const Expr& o : numbers) real = real || o.type() == ExprType::kFloat;
     absl::InlinedVector<uint32_t, 8> x;
+    const bool compares = e.kind() >= ExprKind::kEq && e.kind() <= ExprKind::kLe;
+    if (compares && real && operands[0].type() != operands[1].type()) {
+      const uint32_t a = RegisterOf(operands[0]), b = RegisterOf(operands[1]);
+      const bool first = operands[0].type() != ExprType::kFloat;
+      at_.push_back({e, Push(e.kind(), true, a, b, first ? kFirstIsInteger : kSecondIsInteger)});
+      return;
+    }
     for (const Expr& o : operands) {
       x.push_back(RegisterOf(o));
       const bool converts =
@@ -278,6 +298,8 @@ std::optional<bool> FlatCondition::ValueOf(const int64_t* values) const {
       default:
         if (!cells[s.a].defined || !cells[s.b].defined) {
           to = {0, false};
+        } else if (s.real && s.c != 0) {
+          to = CompareMixed(s.kind, s.c, cells[s.a], cells[s.b]);
         } else {
           to = s.real ? ApplyToReals(s.kind, cells[s.a], cells[s.b])
                       : Apply(s.kind, cells[s.a], cells[s.b]);

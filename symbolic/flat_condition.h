@@ -32,7 +32,9 @@ class FlatCondition {
 
  private:
   friend class FlatCompiler;
-  struct Step {  // registers[to] = kind(a, b, c)
+  // registers[to] = kind(a, b, c); of a comparison of an integer with a double c says which is
+  // which
+  struct Step {
     ExprKind kind;
     bool real;  // a and b are doubles
     uint32_t to, a, b, c;

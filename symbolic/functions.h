@@ -29,6 +29,7 @@ struct Function {
   size_t least_arguments;
   size_t most_arguments;
   Fraction (*build)(absl::Span<const Fraction> arguments);
+  bool of_integers = false;  // takes no floats
 };
 
 // lathe's own functions; with `sympy` also those of SymPy and of Python. nullptr: unknown.

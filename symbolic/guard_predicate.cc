@@ -111,7 +111,7 @@ class PredicateBuilder {
     }
     const std::optional<uint32_t> own = SlotOf(b.value);
     if (own) {
-      if (*own != slot) p_.equals_.push_back({slot, *own});
+      if (*own != slot) AddEqual(slot, *own);
       return absl::OkStatus();
     }
     if (b.value.symbol_kind() == SymbolKind::kUnbacked) return absl::OkStatus();
@@ -163,14 +163,21 @@ class PredicateBuilder {
     if (e.kind() != ExprKind::kEq) return false;
     const auto a = SlotOf(e.operands()[0]), b = SlotOf(e.operands()[1]);
     if (!a || !b) return false;
-    p_.equals_.push_back({*a, *b});
+    AddEqual(*a, *b);
     return true;
+  }
+
+  void AddEqual(uint32_t slot, uint32_t of) {
+    const auto [it, is_new] = equal_to_.try_emplace(of, p_.equals_.size());
+    if (is_new) p_.equals_.push_back({of, {}});
+    p_.equals_[it->second].slots.push_back(slot);
   }
 
   const ShapeEnv& env_;
   GuardPredicate p_;
   absl::flat_hash_map<Source, uint32_t> slot_of_source_;
   absl::flat_hash_map<Expr, uint32_t> slot_of_symbol_;
+  absl::flat_hash_map<uint32_t, size_t> equal_to_;  // which of equals_
 };
 
 absl::StatusOr<GuardPredicate> GuardPredicate::Compile(const ShapeEnv& env,
@@ -180,30 +187,50 @@ absl::StatusOr<GuardPredicate> GuardPredicate::Compile(const ShapeEnv& env,
 
 namespace {
 
-// Four accumulators hide the latency of "or"; the compiler makes vectors of them.
-template <size_t kLanes>
+// Four integers, as they lie.
+using Lanes = int64_t __attribute__((vector_size(32), aligned(8), may_alias));
+
+// Accumulators by name stay in registers; an array of them would be stored and loaded in each step.
 [[gnu::always_inline]] inline int64_t DifferentBits(const int64_t* values, const int64_t* expected,
                                                     const int64_t* mask, size_t n) {
-  int64_t lanes[kLanes] = {};
+  Lanes a = {}, b = {}, c = {}, d = {};
+  const auto* v = reinterpret_cast<const Lanes*>(values);
+  const auto* e = reinterpret_cast<const Lanes*>(expected);
+  const auto* m = reinterpret_cast<const Lanes*>(mask);
   size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (size_t k = 0; k < kLanes; ++k) {
-      lanes[k] |= (values[i + k] ^ expected[i + k]) & mask[i + k];
-    }
+  for (; i + 16 <= n; i += 16, v += 4, e += 4, m += 4) {
+    a |= (v[0] ^ e[0]) & m[0];
+    b |= (v[1] ^ e[1]) & m[1];
+    c |= (v[2] ^ e[2]) & m[2];
+    d |= (v[3] ^ e[3]) & m[3];
   }
-  for (; i < n; ++i) lanes[0] |= (values[i] ^ expected[i]) & mask[i];
   int64_t all = 0;
-  for (const int64_t lane : lanes) all |= lane;
-  return all;
+  for (; i < n; ++i) all |= (values[i] ^ expected[i]) & mask[i];
+  const Lanes some = a | b | c | d;
+  return all | some[0] | some[1] | some[2] | some[3];
 }
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] int64_t DifferentBitsAvx2(const int64_t* values, const int64_t* expected,
                                                   const int64_t* mask, size_t n) {
-  return DifferentBits<16>(values, expected, mask, n);
+  return DifferentBits(values, expected, mask, n);
 }
 const bool kHasAvx2 = __builtin_cpu_supports("avx2");
 #endif
+
+// Of slots that are to have the value of one: four at a time, without branches.
+int64_t DifferentFrom(int64_t value, const int64_t* values, absl::Span<const uint32_t> slots) {
+  int64_t a = 0, b = 0, c = 0, d = 0;
+  size_t i = 0;
+  for (; i + 4 <= slots.size(); i += 4) {
+    a |= values[slots[i]] ^ value;
+    b |= values[slots[i + 1]] ^ value;
+    c |= values[slots[i + 2]] ^ value;
+    d |= values[slots[i + 3]] ^ value;
+  }
+  for (; i < slots.size(); ++i) a |= values[slots[i]] ^ value;
+  return a | b | c | d;
+}
 
 }  // namespace
 
@@ -213,19 +240,14 @@ bool GuardPredicate::ConstantsHold(const int64_t* values) const {
     return DifferentBitsAvx2(values, expected_.data(), mask_.data(), expected_.size()) == 0;
   }
 #endif
-  return DifferentBits<8>(values, expected_.data(), mask_.data(), expected_.size()) == 0;
+  return DifferentBits(values, expected_.data(), mask_.data(), expected_.size()) == 0;
 }
 
 bool GuardPredicate::Holds(const int64_t* values) const {
   if (!ConstantsHold(values)) return false;
-  int64_t different = 0, other = 0;
-  const size_t equals = equals_.size();
-  for (size_t i = 0; i + 1 < equals; i += 2) {
-    different |= values[equals_[i].a] ^ values[equals_[i].b];
-    other |= values[equals_[i + 1].a] ^ values[equals_[i + 1].b];
-  }
-  if (equals % 2 == 1) different |= values[equals_.back().a] ^ values[equals_.back().b];
-  bool ok = (different | other) == 0;
+  int64_t different = 0;
+  for (const Equal& e : equals_) different |= DifferentFrom(values[e.of], values, e.slots);
+  bool ok = different == 0;
   for (const Product& p : products_) {
     int64_t product;
     ok &= !__builtin_mul_overflow(values[p.b], values[p.c], &product) && product == values[p.a];
@@ -249,8 +271,10 @@ std::optional<std::string> GuardPredicate::Failure(const int64_t* values) const 
     return absl::StrCat(is(i), ", the program was made for ", expected_[i]);
   }
   for (const Equal& e : equals_) {
-    if (values[e.a] == values[e.b]) continue;
-    return absl::StrCat(is(e.a), ", ", is(e.b), ": the program was made for equal ones");
+    for (const uint32_t slot : e.slots) {
+      if (values[slot] == values[e.of]) continue;
+      return absl::StrCat(is(slot), ", ", is(e.of), ": the program was made for equal ones");
+    }
   }
   for (const Product& p : products_) {
     int64_t product = 0;

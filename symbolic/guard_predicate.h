@@ -39,8 +39,9 @@ class GuardPredicate {
 
  private:
   friend class PredicateBuilder;
-  struct Equal {  // values[a] == values[b]
-    uint32_t a, b;
+  struct Equal {  // values[slot] == values[of], of each
+    uint32_t of;
+    std::vector<uint32_t> slots;
   };
   struct Product {  // values[a] == values[b] * values[c]
     uint32_t a, b, c;

@@ -4,10 +4,12 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/monomial.h"
+#include "symbolic/real_ranges.h"
 #include "symbolic/signs.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/walk.h"
@@ -84,7 +86,7 @@ Range Knowledge::StoredBound(const Expr& e) const {
 
 // Of an operation whose operands have the ranges that `range_of` gives.
 template <typename RangeOfOperand>
-Range Knowledge::RangeFromOperands(const Expr& e, RangeOfOperand range_of) const {
+Range Knowledge::RangeFromOperands(const Expr& e, RangeOfOperand range_of) {
   Range r;
   if (e.kind() == ExprKind::kAdd) {
     SumOfRanges sum;
@@ -98,6 +100,7 @@ Range Knowledge::RangeFromOperands(const Expr& e, RangeOfOperand range_of) const
     for (const Expr& o : e.operands()) ranges.push_back(range_of(o));
     r = RangeOfOperation(e.kind(), ranges);
   }
+  if (e.kind() >= ExprKind::kFloor && e.kind() <= ExprKind::kRound) r = RangeOfRounded(*this, e);
   r = Intersect(Intersect(IntrinsicRange(e), r), StoredBound(e));
   return r.empty() ? Range{} : r;
 }
@@ -189,7 +192,7 @@ int64_t Knowledge::DivisorOf(const Expr& root) {
         for (const Expr& o : x) d = CheckedMul(d, of(o)).value_or(d);
         break;
       case ExprKind::kPow:
-        d = x[1].is_const() ? of(x[0]) : 1;
+        d = RangeOf(x[1]).lower >= 1 ? of(x[0]) : 1;
         break;
       case ExprKind::kFloorDiv: {
         const std::optional<int64_t> by = x[1].AsInt();
@@ -239,6 +242,21 @@ bool Knowledge::IsNeverZeroByRemainder(const Polynomial& p, int64_t modulus) {
     rest = ModBy(static_cast<int64_t>((part + rest) % modulus), modulus);
   }
   return rest != 0;
+}
+
+bool Knowledge::MayBeNoInteger(const Expr& root) {
+  if (!ContextAccess::HasOpenPowers(*context_)) return false;
+  absl::flat_hash_set<Expr> seen;
+  bool found = false;
+  const auto is_done = [&](const Expr& e) {
+    return found || e.operands().empty() || seen.contains(e);
+  };
+  VisitOperandsFirst(root, is_done, [&](const Expr& e) {
+    seen.insert(e);
+    found = found || (e.kind() == ExprKind::kPow && !e.operands()[1].is_const() &&
+                      RangeOf(e.operands()[1]).lower < 0);
+  });
+  return found;
 }
 
 bool Knowledge::IsNonZero(const Expr& e) {

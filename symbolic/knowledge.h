@@ -76,6 +76,8 @@ class Knowledge {
   Residue ResidueOf(const Expr& monomial) const;
   bool HasResidues() const { return !residues_.empty(); }
   bool IsNonZero(const Expr& e);
+  // A power inside may have a negative exponent: it is no integer then, as 2 ** -1 is not.
+  bool MayBeNoInteger(const Expr& e);
   // All values of p leave the same remainder, and it is not 0; with `modulus`: of values that may
   // differ by multiples of it.
   bool IsNeverZeroByRemainder(const Polynomial& p, int64_t modulus = 0);
@@ -97,6 +99,14 @@ class Knowledge {
     const auto it = facts_with_.find(symbol);
     return it == facts_with_.end() ? nullptr : &it->second;
   }
+  // Numbers of the inequalities with that monomial, nullptr: none; each is >= 0.
+  const std::vector<int>* InequalitiesWith(const Expr& monomial) const {
+    const auto it = inequalities_with_.find(monomial);
+    return it == inequalities_with_.end() ? nullptr : &it->second;
+  }
+  const Polynomial& InequalityAt(int number) const {
+    return inequalities_[static_cast<size_t>(number)];
+  }
   const absl::flat_hash_map<Expr, Expr>& replacements() const { return replacements_; }
 
  private:
@@ -116,6 +126,8 @@ class Knowledge {
   bool LearnChosen(const Polynomial& p);
   bool LearnBranch(const Expr& choice, const Expr& value);
   bool LearnMultiple(const Expr& condition);
+  bool LearnRemainder(const Polynomial& p);
+  bool LearnFactorIsZero(const Polynomial& p);
   bool LearnWithoutFactor(const Polynomial& p, bool is_zero, int64_t least = 0);
   bool Narrow(const Expr& e, const Range& range);
   bool NarrowParts(const Expr& e, const Range& range);
@@ -123,7 +135,7 @@ class Knowledge {
   bool NarrowBase(const Expr& base, int64_t exponent, const Range& range);
   bool NarrowDividend(const Expr& x, int64_t d, const Range& range);
   template <typename RangeOfOperand>
-  Range RangeFromOperands(const Expr& e, RangeOfOperand range_of) const;
+  Range RangeFromOperands(const Expr& e, RangeOfOperand range_of);
   std::optional<Range> RangeOfSmall(const Expr& e, int depth);
   Range RangeOfPlain(const Expr& e);
   void KeepBoundOfSymbol(const Expr& symbol, const Range& range);

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "symbolic/contradiction.h"
 #include "symbolic/evaluate.h"
+#include "symbolic/simplify/polynomial.h"
 
 namespace lathe::symbolic {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 constexpr size_t kMostFacts = 400;
 // Contradictions that no fact shows when it comes are looked for in as many.
 constexpr size_t kMostFactsToHoldApart = 24;
+constexpr size_t kMostFactsToSimplify = 40;
 
 bool LearnRange(Knowledge& k, const Expr& e, const Range& r) {
   for (const Expr& fact : RangeFacts(e, r)) {
@@ -107,9 +109,33 @@ std::vector<Expr> RangeFacts(const Expr& e, const Range& range) {
   return facts;
 }
 
-std::unique_ptr<Knowledge> Combine(ExprContext* context,
-                                   absl::Span<const std::pair<Expr, Range>> ranges,
-                                   absl::Span<const Expr> facts) {
+namespace {
+
+// Of few facts also what they become by what is known before them: "abs(s0) == 4" of a size.
+bool LearnFact(Knowledge& k, const Expr& fact, bool few) {
+  const Expr e = k.WithReplacements(fact);
+  const Expr simple = few ? k.Simplify(e) : e;
+  if (!k.Learn(e)) return false;
+  return simple == e || simple.AsBool() || simple.IsOverflow() || k.Learn(simple);
+}
+
+// Equalities that orders amount to: a <= b and b <= a.
+std::vector<Expr> EqualitiesOf(Knowledge& k, absl::Span<const Expr> facts) {
+  std::vector<Expr> equalities;
+  for (const Expr& fact : facts) {
+    const Expr e = k.WithReplacements(fact);
+    if (!IsOrderOfTwo(e)) continue;
+    const Polynomial p = Difference(e.operands()[1], e.operands()[0]);
+    if (p.overflow || k.RangeOf(p) != Range{0, 0}) continue;
+    const Expr equality = Eq(e.operands()[0], e.operands()[1]);
+    if (k.Solve(equality)) equalities.push_back(equality);
+  }
+  return equalities;
+}
+
+std::unique_ptr<Knowledge> CombineOnce(ExprContext* context,
+                                       absl::Span<const std::pair<Expr, Range>> ranges,
+                                       absl::Span<const Expr> facts) {
   auto k = std::make_unique<Knowledge>(context);
   for (const Expr& fact : facts) SolveAll(*k, fact);
   for (const auto& [symbol, range] : ranges) {
@@ -120,10 +146,40 @@ std::unique_ptr<Knowledge> Combine(ExprContext* context,
       return nullptr;
     }
   }
-  for (const Expr& fact : facts) {
-    if (!k->Learn(k->WithReplacements(fact))) return nullptr;
+  const bool few = facts.size() <= kMostFactsToSimplify;
+  // What a fact says of products and divisions depends on the signs of their operands.
+  for (const bool bounds : {true, false}) {
+    for (const Expr& fact : facts) {
+      if (IsBoundOfSymbol(fact) == bounds && !LearnFact(*k, fact, few)) return nullptr;
+    }
   }
   return k;
+}
+
+}  // namespace
+
+bool IsBoundOfSymbol(const Expr& fact) {
+  if (fact.kind() != ExprKind::kLe) return false;
+  const absl::Span<const Expr> x = fact.operands();
+  return (x[0].is_const() && x[1].is_symbol()) || (x[1].is_const() && x[0].is_symbol());
+}
+
+bool IsOrderOfTwo(const Expr& fact) {
+  return (fact.kind() == ExprKind::kLe || fact.kind() == ExprKind::kLt) &&
+         !fact.operands()[0].is_const() && !fact.operands()[1].is_const() &&
+         fact.operands()[0].type() == ExprType::kInt && fact.operands()[1].type() == ExprType::kInt;
+}
+
+std::unique_ptr<Knowledge> Combine(ExprContext* context,
+                                   absl::Span<const std::pair<Expr, Range>> ranges,
+                                   absl::Span<const Expr> facts) {
+  std::unique_ptr<Knowledge> k = CombineOnce(context, ranges, facts);
+  if (k == nullptr || facts.size() > kMostFactsToSimplify) return k;
+  const std::vector<Expr> equalities = EqualitiesOf(*k, facts);
+  if (equalities.empty()) return k;
+  std::vector<Expr> all = equalities;
+  all.insert(all.end(), facts.begin(), facts.end());
+  return CombineOnce(context, ranges, all);
 }
 
 std::optional<std::vector<size_t>> SufficientFacts(ExprContext* context,

@@ -17,6 +17,11 @@ namespace lathe::symbolic {
 // The range of a symbol as facts: "2 <= s0", "s0 <= 64".
 std::vector<Expr> RangeFacts(const Expr& e, const Range& range);
 
+// "2 <= s0"
+bool IsBoundOfSymbol(const Expr& fact);
+// "a <= b", "a < b" of integers that are no numbers.
+bool IsOrderOfTwo(const Expr& fact);
+
 // All that `facts` and the ranges say together; nullptr when they contradict each other.
 std::unique_ptr<Knowledge> Combine(ExprContext* context,
                                    absl::Span<const std::pair<Expr, Range>> ranges,

@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kMostChosenFrom = 4;
 constexpr size_t kMostNodesWithDivisors = 100;
+constexpr size_t kMostFactsToCompose = 40;
 
 Polynomial Constant(int64_t value) {
   Polynomial p;
@@ -111,7 +112,7 @@ bool Knowledge::Learn(const Expr& condition) {
   switch (condition.kind()) {
     case ExprKind::kEq:
       return LearnZero(p) && LearnChosen(p) && LearnWithoutFactor(p, true) &&
-             LearnMultiple(condition);
+             LearnMultiple(condition) && LearnRemainder(p) && LearnFactorIsZero(p);
     case ExprKind::kNe:
       return LearnNonZero(p);
     case ExprKind::kLt:
@@ -213,6 +214,44 @@ bool Knowledge::LearnMultiple(const Expr& condition) {
   return true;
 }
 
+// x % y = r for a positive y: x is r, or x >= y + r; and multiples of multiples are multiples.
+bool Knowledge::LearnRemainder(const Polynomial& p) {
+  if (p.terms.size() != 1 || p.terms[0].monomial.kind() != ExprKind::kMod) return true;
+  const int64_t c = p.terms[0].coefficient;
+  if ((c != 1 && c != -1) || p.constant == INT64_MIN) return true;
+  const int64_t r = c == 1 ? -p.constant : p.constant;
+  const absl::Span<const Expr> x = p.terms[0].monomial.operands();
+  if (!x[1].is_const() && r >= 0 && RangeOf(x[1]).lower >= 1 && RangeOf(x[0]).lower > r) {
+    const Expr larger = Le(x[1] + r, x[0]);
+    if (!larger.IsOverflow() && !Learn(larger)) return false;
+  }
+  if (r != 0 || learnt_.size() > kMostFactsToCompose) return true;
+  std::vector<Expr> composed;
+  for (const Expr& fact : learnt_) {
+    if (fact.kind() != ExprKind::kEq || fact.operands()[1] != 0) continue;
+    const Expr& other = fact.operands()[0];
+    if (other.kind() != ExprKind::kMod) continue;
+    const absl::Span<const Expr> y = other.operands();
+    if (y[0] == x[1]) composed.push_back(Eq(Mod(x[0], y[1]), 0));
+    if (y[1] == x[0]) composed.push_back(Eq(Mod(y[0], x[1]), 0));
+  }
+  return std::all_of(composed.begin(), composed.end(),
+                     [&](const Expr& e) { return e.IsOverflow() || Learn(e); });
+}
+
+// x*y = 0: one of them is.
+bool Knowledge::LearnFactorIsZero(const Polynomial& p) {
+  if (p.terms.size() != 1 || p.constant != 0) return true;
+  const std::vector<Power> factors = FactorsOf(p.terms[0].monomial);
+  if (factors.size() < 2 || factors.size() > kMostChosenFrom) return true;
+  std::vector<Expr> sides;
+  for (const Power& f : factors) {
+    if (f.exponent > 0) sides.push_back(Eq(f.base, 0));
+  }
+  const Expr condition = context_->Make(ExprKind::kOr, sides);
+  return condition.IsOverflow() || Learn(condition);
+}
+
 // where(c, x, y) = v: x is v and c holds, or y is v and c does not.
 bool Knowledge::LearnBranch(const Expr& choice, const Expr& value) {
   const absl::Span<const Expr> x = choice.operands();
@@ -229,6 +268,13 @@ bool Knowledge::LearnChosen(const Polynomial& p) {
   if (choice.kind() == ExprKind::kWhere && choice.type() == ExprType::kInt) {
     const Expr wanted = Expr(p.constant) * -p.terms[0].coefficient;
     return wanted.IsOverflow() || LearnBranch(choice, wanted);
+  }
+  if (choice.kind() == ExprKind::kAbs && choice.type() == ExprType::kInt) {
+    const Expr& inner = choice.operands()[0];
+    const Expr wanted = Expr(p.constant) * -p.terms[0].coefficient;
+    if (wanted.IsOverflow() || wanted == INT64_MIN) return true;
+    const Expr condition = Or(Eq(inner, wanted), Eq(inner, -wanted));
+    return *wanted.AsInt() >= 0 && (condition.IsOverflow() || Learn(condition));
   }
   const bool chooses = choice.kind() == ExprKind::kMin || choice.kind() == ExprKind::kMax;
   if (!chooses || choice.type() != ExprType::kInt || choice.operands().size() > kMostChosenFrom) {
@@ -280,16 +326,19 @@ bool Knowledge::LearnNonZero(const Polynomial& learnt) {
   if (learnt.terms.empty()) return learnt.constant != 0;
   Polynomial p = learnt.terms[0].coefficient < 0 ? Scaled(learnt, -1) : learnt;
   if (p.overflow) p = learnt;
-  bool changed = false;
-  if (p.terms.size() != 1) return true;
-  const int64_t c = p.terms[0].coefficient;
-  if (c == INT64_MIN || p.constant == INT64_MIN || p.constant % c != 0) return true;
-  const int64_t excluded = -(p.constant / c);
-  excluded_[p.terms[0].monomial].push_back(excluded);
-  Range r = RangeOf(p.terms[0].monomial);
-  if (r.lower == excluded && r.lower != Range::kMin) ++r.lower, changed = true;
-  if (r.upper == excluded && r.upper != Range::kMax) --r.upper, changed = true;
-  return !changed || Narrow(p.terms[0].monomial, r);
+  const int64_t g = CoefficientGcd(p);
+  if (g == INT64_MIN || p.constant == INT64_MIN || p.constant % g != 0) return true;
+  // The sum without its constant, over g, is not this.
+  const int64_t excluded = -(p.constant / g);
+  for (Term& t : p.terms) t.coefficient /= g;
+  p.constant = 0;
+  const Expr key = FromPolynomial(context_, p);
+  if (key.kind() == ExprKind::kMul && key.operands()[0].is_const()) return true;
+  excluded_[key].push_back(excluded);
+  Range r = RangeOf(p);
+  if (r.lower != excluded && r.upper != excluded) return true;
+  has_sum_bounds_ |= p.terms.size() > 1;
+  return Narrow(key, r);  // leaves what is excluded out
 }
 
 bool Knowledge::LearnNonNegative(Polynomial p) {

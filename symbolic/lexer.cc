@@ -1,6 +1,9 @@
 #include "symbolic/lexer.h"
 
+#include <string>
+
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
 #include "dtypes/base/status.h"
 
 namespace lathe::symbolic {
@@ -9,6 +12,25 @@ namespace {
 bool IsNameStart(char c) { return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsNameChar(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// The character at `i` for a message: printable ASCII as it is, others by their number.
+std::string Printable(absl::string_view text, size_t i) {
+  const auto byte = [&](size_t k) {
+    return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u;
+  };
+  const uint32_t first = byte(i);
+  if (first >= 0x20 && first < 0x7f) return std::string(1, text[i]);
+  const size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc2 ? 1 : 0;
+  uint32_t code = more == 3 ? first & 7 : more == 2 ? first & 15 : first & 31;
+  for (size_t k = 1; k <= more; ++k) {
+    if (byte(i + k) >> 6 != 2) return absl::StrFormat("\\x%02x", first);
+    code = code << 6 | (byte(i + k) & 63);
+  }
+  if (more == 0) return absl::StrFormat("\\x%02x", first);
+  const std::string number = absl::StrFormat("U+%04X", code);
+  return code < 0xa0 || code == 0xfeff ? number
+                                       : absl::StrCat(text.substr(i, more + 1), " (", number, ")");
+}
 
 }  // namespace
 
@@ -60,7 +82,7 @@ absl::StatusOr<Token> Lexer::Scan(size_t i) const {
   if (kSingle.find(c) != absl::string_view::npos) {
     return Token{Token::kPunctuation, text_.substr(i, 1), i};
   }
-  return ErrorAt(i, absl::StrCat("unexpected character '", text_.substr(i, 1), "'"));
+  return ErrorAt(i, absl::StrCat("unexpected character '", Printable(text_, i), "'"));
 }
 
 absl::StatusOr<Token> Lexer::Next() {

@@ -83,8 +83,9 @@ bool Knowledge::Narrow(const Expr& e, const Range& range) {
   const auto excluded = excluded_.find(e);
   if (excluded != excluded_.end()) {  // a bound that is excluded moves by one
     for (const int64_t v : excluded->second) {
-      if (r.lower == v && !IsInfiniteLower(r.lower) && r.lower < r.upper) ++r.lower;
-      if (r.upper == v && !IsInfiniteUpper(r.upper) && r.lower < r.upper) --r.upper;
+      if (r.empty()) break;
+      if (r.lower == v && !IsInfiniteLower(r.lower)) ++r.lower;
+      if (r.upper == v && !IsInfiniteUpper(r.upper)) --r.upper;
     }
   }
   if (r == stored) return true;

@@ -20,6 +20,13 @@ const Operator* FindOperator(const Token& token) {
   return nullptr;
 }
 
+bool TakesIntegers(absl::string_view op) {
+  for (const absl::string_view one : {"//", "%", "|", "^", "&", "<<", ">>"}) {
+    if (op == one) return true;
+  }
+  return false;
+}
+
 Expr CompareOf(absl::string_view op, const Expr& a, const Expr& b) {
   if (op == "==") return Eq(a, b);
   if (op == "!=") return Ne(a, b);

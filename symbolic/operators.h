@@ -33,6 +33,9 @@ struct Operator {
 const Operator* FindOperator(const Token& token);
 Expr CompareOf(absl::string_view op, const Expr& a, const Expr& b);
 // Of the levels kBitOr to kMul, sums and products apart.
+// "//", "%", shifts and bits.
+bool TakesIntegers(absl::string_view op);
+
 Expr BinaryOf(absl::string_view op, const Expr& a, const Expr& b);
 
 }  // namespace lathe::symbolic

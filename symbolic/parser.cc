@@ -1,5 +1,7 @@
 #include "symbolic/parser.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +41,9 @@ class Reader {
   Reader(absl::string_view text, Language language, ExprContext& context, const Resolver* resolve)
       : lexer_(text), language_(language), context_(context), resolve_(resolve) {}
 
+  // What was the first to overflow or to divide by zero.
+  std::optional<size_t> undefined_at() const { return undefined_at_; }
+
   absl::StatusOr<Expr> Read() {
     frames_.push_back({});
     while (true) {
@@ -51,8 +56,10 @@ class Reader {
       } else {
         LATHE_RETURN_IF_ERROR(AfterOperand(token));
       }
+      LATHE_RETURN_IF_ERROR(error_);
     }
     ReduceTo(0);
+    LATHE_RETURN_IF_ERROR(error_);
     if (frames_.size() != 1) {
       return Lexer::ErrorAt(end_, "expected ')'");
     }
@@ -254,7 +261,7 @@ class Reader {
 
   absl::Status AfterOperand(const Token& token) {
     if (const Operator* op = FindOperator(token)) {
-      Infix(*op);
+      Infix(*op, token.position);
       return absl::OkStatus();
     }
     if (token.Is(",")) {
@@ -270,7 +277,7 @@ class Reader {
                           absl::StrCat("expected an operator, not '", token.text, "'"));
   }
 
-  void Infix(const Operator& op) {
+  void Infix(const Operator& op, size_t position) {
     ReduceTo(op.level);
     expect_operand_ = true;
     Frame& top = frames_.back();
@@ -285,7 +292,8 @@ class Reader {
       }
       ReduceTop();
     }
-    frames_.push_back({Frame::kRun, op.level, values_.size() - 1, {op.text.data()}, nullptr, 0});
+    frames_.push_back(
+        {Frame::kRun, op.level, values_.size() - 1, {op.text.data()}, nullptr, position});
   }
 
   absl::Status Close(const Token& token) {
@@ -302,7 +310,10 @@ class Reader {
                                          f.least_arguments == f.most_arguments ? "" : " or more",
                                          " arguments, not ", count));
     }
-    const Fraction result = f.build(absl::MakeSpan(values_).subspan(frame.base));
+    const absl::Span<const Fraction> x = absl::MakeSpan(values_).subspan(frame.base);
+    if (f.of_integers && AnyIsFloat(x)) return OfFloats(frame.position, f.name);
+    const Fraction result = f.build(x);
+    Note(result, x, frame.position);
     values_.resize(frame.base);
     Push(result);
     return absl::OkStatus();
@@ -319,12 +330,35 @@ class Reader {
     const Frame frame = std::move(frames_.back());
     frames_.pop_back();
     const absl::Span<Fraction> x = absl::MakeSpan(values_).subspan(frame.base);
+    const bool is_run = frame.kind == Frame::kRun;
+    if (is_run && TakesIntegers(frame.texts[0]) && AnyIsFloat(x)) {
+      if (error_.ok()) error_ = OfFloats(frame.position, frame.texts[0]);
+    }
+    const bool was_undefined = AnyIsUndefined(x);
     const Fraction result =
-        frame.kind == Frame::kPrefix
-            ? ApplyPrefix(frame.texts[0], x[0])
-            : ApplyRun(context_, {frame.level, frame.texts, language_ == Language::kSympy}, x);
+        is_run ? ApplyRun(context_, {frame.level, frame.texts, language_ == Language::kSympy}, x)
+               : ApplyPrefix(frame.texts[0], x[0]);
+    if (!was_undefined) Note(result, {}, frame.position);
     values_.resize(frame.base);
     values_.push_back(result);
+  }
+
+  static bool AnyIsFloat(absl::Span<const Fraction> x) {
+    return std::any_of(x.begin(), x.end(), [](const Fraction& f) {
+      return f.numerator.type() == ExprType::kFloat || f.denominator.type() == ExprType::kFloat;
+    });
+  }
+  static bool AnyIsUndefined(absl::Span<const Fraction> x) {
+    return std::any_of(x.begin(), x.end(), [](const Fraction& f) {
+      return f.numerator.IsOverflow() || f.denominator.IsOverflow();
+    });
+  }
+  static absl::Status OfFloats(size_t position, absl::string_view name) {
+    return Lexer::ErrorAt(position, absl::StrCat(name, " of floats is not supported"));
+  }
+  void Note(const Fraction& result, absl::Span<const Fraction> made_of, size_t position) {
+    const bool is_undefined = AnyIsUndefined({&result, 1}) || result.denominator == 0;
+    if (!undefined_at_ && is_undefined && !AnyIsUndefined(made_of)) undefined_at_ = position;
   }
 
   Lexer lexer_;
@@ -335,16 +369,30 @@ class Reader {
   std::vector<Fraction> values_;
   bool expect_operand_ = true;
   size_t end_ = 0;
+  absl::Status error_;  // of a reduction
+  std::optional<size_t> undefined_at_;
 };
 
 }  // namespace
 
-absl::StatusOr<Expr> ParseExpr(absl::string_view text, ExprContext& context) {
-  return Reader(text, Language::kExpr, context, nullptr).Read();
+namespace {
+
+absl::StatusOr<Expr> ReadAll(Reader reader, size_t* undefined_column) {
+  absl::StatusOr<Expr> e = reader.Read();
+  if (undefined_column != nullptr) *undefined_column = reader.undefined_at().value_or(0) + 1;
+  return e;
 }
 
-absl::StatusOr<Expr> ParseSympy(absl::string_view text, ExprContext& context) {
-  return Reader(text, Language::kSympy, context, nullptr).Read();
+}  // namespace
+
+absl::StatusOr<Expr> ParseExpr(absl::string_view text, ExprContext& context,
+                               size_t* undefined_column) {
+  return ReadAll(Reader(text, Language::kExpr, context, nullptr), undefined_column);
+}
+
+absl::StatusOr<Expr> ParseSympy(absl::string_view text, ExprContext& context,
+                                size_t* undefined_column) {
+  return ReadAll(Reader(text, Language::kSympy, context, nullptr), undefined_column);
 }
 
 absl::StatusOr<Expr> ParseGuard(absl::string_view text, ExprContext& context,

@@ -13,6 +13,23 @@
 namespace lathe::symbolic {
 namespace {
 
+TEST(Parser, OperatorsOfIntegersTakeNoFloats) {
+  ExprContext context;
+  for (const char* text : {"2 + s0 // 0.1", "2 + s0 % 1.5", "2 + s0 & 0.5", "2 + s0 << 1.5"}) {
+    const absl::StatusOr<Expr> e = ParseExpr(text, context);
+    ASSERT_FALSE(e.ok()) << text;
+    EXPECT_EQ(e.status().message().substr(0, 10), "column 8: ") << e.status();
+  }
+  EXPECT_FALSE(ParseSympy("Mod(s0, 0.5)", context).ok());
+}
+
+TEST(Parser, SaysWhereAValueIsLost) {
+  ExprContext context;
+  size_t column = 0;
+  ASSERT_TRUE(ParseExpr("s0 + (s0 - 1) // (2 - 2) + 1", context, &column)->IsOverflow());
+  EXPECT_EQ(column, 15u);
+}
+
 TEST(ParseSympy, HostileTextsAreRefusedWithTheColumn) {
   ExprContext context;
   for (const char* text : {"",

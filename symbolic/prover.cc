@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "symbolic/condition_bounds.h"
+#include "symbolic/domination.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/knowledge.h"
 #include "symbolic/linear_system.h"
@@ -16,6 +17,7 @@
 #include "symbolic/replace_operation.h"
 #include "symbolic/sampler.h"
 #include "symbolic/simplify/checked.h"
+#include "symbolic/substitution.h"
 
 namespace lathe::symbolic {
 namespace {
@@ -29,6 +31,7 @@ constexpr int kMostNewProducts = 6;
 constexpr int kMostQuotients = 3;  // that are multiplied out, one after another
 constexpr size_t kWidestSplit = 4;
 constexpr int64_t kLargestLeastQuotient = 4;
+constexpr int64_t kLargestPowerBase = 1 << 20;
 constexpr size_t kLargestSplit = 1000;  // operations in what is split
 
 Polynomial Constant(int64_t value) {
@@ -81,7 +84,10 @@ class Prover {
       const Expr cleared = t.coefficient == 1 ? x + r * y : (r + 1) * y - x - 1;
       if (cleared.IsOverflow()) continue;
       const Polynomial q = ToPolynomial(k_.Simplify(cleared));
-      if (IsNonNegative(q, {}, 0) || IsNonNegativeWithoutQuotients(q, depth + 1)) return true;
+      if (IsNonNegative(q, {}, 0) || IsNonNegativeBySubstitution(k_, q) ||
+          IsNonNegativeWithoutQuotients(q, depth + 1)) {
+        return true;
+      }
     }
     return false;
   }
@@ -177,6 +183,12 @@ class Prover {
       case ExprKind::kBitOr:
       case ExprKind::kBitXor:
         return DescribeBits(m, ToPolynomial(x[0]), ToPolynomial(x[1]));
+      case ExprKind::kShiftLeft:
+        if (k_.RangeOf(x[1]).lower < 0) return;
+        return RequireZero(Minus(Single(m), ToPolynomial(x[0] * Pow(2, x[1]))));
+      case ExprKind::kShiftRight:
+        if (k_.RangeOf(x[1]).lower < 0) return;
+        return RequireZero(Minus(Single(m), ToPolynomial(FloorDiv(x[0], Pow(2, x[1])))));
       default:
         (void)r;
     }
@@ -199,6 +211,11 @@ class Prover {
 
   // Bits never carry: x | y is at least each and x ^ y at most the sum, where both are >= 0.
   void DescribeBits(const Expr& m, const Polynomial& x, const Polynomial& y) {
+    if (m.kind() != ExprKind::kBitAnd) {  // x | y = x + y - (x & y), and so on
+      const Polynomial both = ToPolynomial(BitAnd(m.operands()[0], m.operands()[1]));
+      const int64_t taken = m.kind() == ExprKind::kBitOr ? -1 : -2;
+      RequireZero(Minus(Single(m), AddScaled(AddScaled(x, y, 1), both, taken)));
+    }
     if (const std::optional<int64_t> mask = m.operands()[1].AsInt()) {
       DescribeMask(m, m.operands()[0], *mask);
     }
@@ -269,8 +286,18 @@ class Prover {
     if (q.kind() == ExprKind::kFloorDiv) DescribeLeastQuotient(q, x, y, product);
   }
 
+  // c**e >= 1 + (c - 1)*e (Bernoulli), and c**e is c at least where e >= 1.
+  void DescribePower(const Expr& m) {
+    const std::optional<int64_t> c = m.operands()[0].AsInt();
+    const Range e = k_.RangeOf(m.operands()[1]);
+    if (!c || *c < 2 || *c > kLargestPowerBase || e.lower < 0) return;
+    const Polynomial exponent = ToPolynomial(m.operands()[1]);
+    Require(AddScaled(Minus(Single(m), Constant(1)), exponent, 1 - *c));
+  }
+
   // (f - low)(g - low) >= 0 and so on, for m = f*g.
   void DescribeProduct(const Expr& m) {
+    if (m.kind() == ExprKind::kPow && !m.operands()[1].is_const()) return DescribePower(m);
     for (const Power& factor : FactorsOf(m)) {
       const std::optional<Expr> g = DivideMonomial(context_, m, factor.base);
       if (!g || g->is_const()) continue;
@@ -282,6 +309,7 @@ class Prover {
       if (x_high && y_high) RequireProduct(m, f, x.upper, h, y.upper, 1);
       if (x_low && y_high) RequireProduct(m, f, x.lower, h, y.upper, -1);
       if (x_high && y_low) RequireProduct(m, f, x.upper, h, y.lower, -1);
+      if (factor.base.kind() == ExprKind::kFloorDiv) DescribeOperation(factor.base, x);
       MultiplyFacts(m, factor.base, *g);
       if (g->kind() == ExprKind::kMul) MultiplyFacts(m, *g, factor.base);
       RequireSquares(m, factor.base, *g);
@@ -405,7 +433,12 @@ bool Knowledge::IsNeverZero(const Polynomial& p) {
 
 bool Knowledge::IsNonNegative(const Polynomial& p) {
   Prover prover(*this);
-  return prover.IsNonNegative(p, {}, 0) || prover.IsNonNegativeWithoutQuotients(p, 0);
+  if (prover.IsNonNegative(p, {}, 0)) return true;
+  if (proofs_left_ >= kFewProofs &&
+      (IsNonNegativeByTerms(*this, p) || IsNonNegativeBySubstitution(*this, p))) {
+    return true;
+  }
+  return prover.IsNonNegativeWithoutQuotients(p, 0);
 }
 
 }  // namespace lathe::symbolic

@@ -236,9 +236,8 @@ Range ModRange(const Range& a, const Range& b) {
   });
 }
 
-Range PowRange(const Range& base, const Range& exponent) {
-  const Range e = Intersect(exponent, {0, Range::kMax});  // others are undefined
-  if (e.empty()) return {};
+Range PowRange(const Range& base, const Range& e) {
+  if (e.lower < 0) return {};  // perhaps no integer: 2 ** -1
   if (base.lower >= 0) {
     // 0**0 is 1, so the lower end of a base that may be 0 needs care.
     const Wide low = base.lower > 0 ? SaturatingPow(Lower(base), Lower(e))

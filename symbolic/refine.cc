@@ -24,6 +24,8 @@ absl::Span<const FactRule> RulesOf(const Expr& e) {
     case ExprKind::kTruncDiv:
     case ExprKind::kTruncMod:
       return TruncationRules();
+    case ExprKind::kPow:
+      return PowerRules();
     case ExprKind::kAbs:
     case ExprKind::kMin:
     case ExprKind::kMax:
@@ -77,11 +79,14 @@ class Results {
   absl::flat_hash_map<Expr, Expr> many_;
 };
 
-Expr Refine(Knowledge& k, const Expr& e) {
+// With `open` its bounds are known not to leave one value.
+Expr Refine(Knowledge& k, const Expr& e, bool open) {
   if (e.type() == ExprType::kFloat) return e;
   if (k.AllVaries() && IsSmallPolynomial(e, 2)) return e;
   const FactRuleInput in = {k, k.context(), e, e.operands()};
-  if (const auto value = ApplyFactRules(ValueRules(), in)) return *value;
+  if (!open) {
+    if (const auto value = ApplyFactRules(ValueRules(), in)) return *value;
+  }
   if (e.kind() == ExprKind::kAdd) return RefineSum(k, e);
   return ApplyFactRules(RulesOf(e), in).value_or(e);
 }
@@ -132,13 +137,14 @@ Expr Knowledge::Simplify(const Expr& original) {
         if (absl::MakeSpan(operands) != e.operands()) result = context_->Make(e.kind(), operands);
       }
       for (int i = 0; i < kRefinements && !result.operands().empty(); ++i) {
-        const Expr refined = Refine(*this, result);
+        const bool open = result == original && original.type() == ExprType::kBool;
+        const Expr refined = Refine(*this, result, open && replacements_.empty());
         if (refined == result) break;
         result = refined;
       }
       if (result.IsOverflow()) result = e;  // undefined for all values: nothing to gain
       done.Keep(e, result);
-      if (result == e) simplify_memo_.Store(e, version_, e);
+      if (result == e && e != original) simplify_memo_.Store(e, version_, e);
     };
     VisitOperandsFirst(root, is_done, visit, stands);
     return root.operands().empty() ? leaf(root) : *done.Find(root);

@@ -203,12 +203,24 @@ class RuleRows : public testing::Test {
     for (const Expr& e : {x_, x_ + y_, Expr(0), Expr(6), Expr(-1), least}) {
       for (const int64_t k : {-1, 0, 2, 62, 63, 64}) ShiftLeft(e, k), ShiftRight(e, k);
       for (const int64_t k : {-2, 0, 1, 2, 3}) Pow(e, k), Pow(e * y_, k), Pow(Pow(e, 2), k);
+      BitXor(BitXor(e, y_), y_), BitAnd(BitAnd(e, y_), y_), BitOr(BitAnd(e, y_), y_), Pow(4, y_);
       for (const int64_t k : {0, -1, 7, 6}) BitAnd(e, k), BitOr(e, k), BitXor(e, k);
       TruncDiv(e, 1), TruncDiv(e, -1), TruncDiv(e, -4), TruncMod(e, -4), TruncMod(e, 1);
       TruncDiv(0, e), TruncMod(0, e), FloorDiv(0, e), Mod(0, e), ShiftLeft(0, e), e * 0;
       Lt(e, inf), Le(-inf, e), Eq(e, inf), e*(x_ - y_ + 1), Where(c, Expr::Overflow(), e);
+      Mod(Mod(e, 6) * y_ + x_, 3), Mod(Mod(x_, 4) * Mod(y_, 8), 4);
       Mod(2 * Mod(e, y_) + x_, y_), Mod(4 * e, 6 * y_), FloorDiv(4 * e, -6 * y_);
-      TrueDiv(e, 1), TrueDiv(e, 0), TrueDiv(e, 3), ToFloat(e) * Expr::Float(1);
+      Lt(e, Expr::Float(1.5)), Le(Expr::Float(-2), e), Eq(e, Expr::Float(3)),
+          Ne(e, Expr::Float(2.5));
+      for (const Expr& f : {TrueDiv(e, 2), TrueDiv(e, -3), ToFloat(e) * Expr::Float(-0.5)}) {
+        for (const Expr& c : {Expr::Float(1.5), Expr(1), Expr::Float(-0.1)}) {
+          Lt(f, c), Le(c, f), Eq(f, c), Ne(c, f + Expr::Float(1));
+          for (const ExprKind kind : {ExprKind::kFloor, ExprKind::kTrunc, ExprKind::kRound}) {
+            Le(context_.Make(kind, {f}), 1), Eq(2, context_.Make(kind, {f}));
+          }
+        }
+      }
+      TrueDiv(e, e), TrueDiv(e, 1), TrueDiv(e, 0), TrueDiv(e, 3), ToFloat(e) * Expr::Float(1);
       Min(e + 2, e), Max(Min(e, y_), y_), Min(Mod(e, 4), 9), Min(x_, y_) * Max(x_, y_) * e;
       4 * Mod(FloorDiv(e, 4), 3) + Mod(e, 4), 8 * FloorDiv(e, 4) + 2 * Mod(e, 4) + y_;
       for (const ExprKind kind : {ExprKind::kFloor, ExprKind::kCeil, ExprKind::kRound}) {

@@ -11,6 +11,7 @@
 #include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/known_facts.h"
+#include "symbolic/simplify/polynomial.h"
 
 namespace lathe::symbolic {
 namespace {
@@ -23,6 +24,8 @@ constexpr int kMostFullProofs = 4;
 constexpr int kProofsOfOneGuard = 4;
 // Facts of a program are many and do not contradict each other; those of a question are few.
 constexpr int kMostVainSearches = 32;
+// Of few facts the order in which they come does not matter.
+constexpr size_t kMostFactsToReorder = 24;
 
 }  // namespace
 
@@ -51,6 +54,7 @@ bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& as
   learned.push_back(condition);
   const Expr current = knowledge->WithReplacements(condition);
   bool ok = HasSolution(current) ? ReplaceFree(current) || Rebuild() : knowledge->Learn(current);
+  if (ok && origin != Origin::kGuard && ChangesOthers(current)) ok = Rebuild();
   // Of a guard the hints are a proof that it holds together with what they were asked before.
   if (ok && origin != Origin::kGuard) ok = !Contradicts(condition);
   if (ok) {
@@ -84,6 +88,20 @@ bool ShapeEnv::Impl::ReplaceFree(const Expr& condition) {
     if (!knowledge->Learn(fact)) return false;
   }
   return true;
+}
+
+bool ShapeEnv::Impl::ChangesOthers(const Expr& condition) const {
+  if (learned.size() < 2 || learned.size() > kMostFactsToReorder) return false;
+  if (IsBoundOfSymbol(condition)) return true;
+  if (!IsOrderOfTwo(condition)) return false;
+  const Polynomial p = Difference(condition.operands()[1], condition.operands()[0]);
+  return !p.overflow && knowledge->RangeOf(p) == Range{0, 0};  // an equality
+}
+
+bool ShapeEnv::Impl::IsWorthLearning(const Expr& condition) const {
+  if (learned.size() > kMostFactsToReorder) return false;
+  if (condition.kind() == ExprKind::kEq) return HasSolution(knowledge->WithReplacements(condition));
+  return IsBoundOfSymbol(condition) && !knowledge->ByBounds(condition);
 }
 
 bool ShapeEnv::Impl::HasSolution(const Expr& condition) const {
@@ -135,9 +153,7 @@ absl::Status ShapeEnv::Impl::AddFact(const Expr& condition, Origin origin, const
     return InvalidArgument("a fact must be a condition, not ", ShortText(condition));
   }
   const std::optional<bool> known = knowledge->Decide(condition);
-  if (known == true && !contradictory) {
-    return absl::OkStatus();
-  }
+  if (known == true && !contradictory && !IsWorthLearning(condition)) return absl::OkStatus();
   if (known == false || contradictory || !Learn(condition, origin, asker)) {
     return OutOfRange("fact ", ShortText(condition),
                       " contradicts what is known: ", Known(condition), asker.ToString());

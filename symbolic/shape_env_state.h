@@ -39,6 +39,11 @@ struct ShapeEnv::Impl {
   // unbacked symbol. False: not that case, or a contradiction.
   bool ReplaceFree(const Expr& condition);
   bool HasSolution(const Expr& condition) const;
+  // `condition` changes what other facts say, so that all are learnt anew.
+  bool ChangesOthers(const Expr& condition) const;
+  // Known, but by a proof: as a bound or an equality it says it to the tables that proofs start
+  // from.
+  bool IsWorthLearning(const Expr& condition) const;
   std::vector<std::pair<Expr, Range>> Ranges() const;
   bool Rebuild();
   // Of `condition`, just learnt, with others; hints are not asked.

@@ -133,6 +133,35 @@ bool CaseAnalysis::Restate(Knowledge& one, const std::vector<Replacement>& with,
                      [&](const Expr& fact) { return one.Learn(one.WithReplacements(fact)); });
 }
 
+std::optional<bool> CaseAnalysis::ByDivisorSign(const Expr& condition) const {
+  if (condition.kind() < ExprKind::kEq || condition.kind() > ExprKind::kLe ||
+      k_.learnt_.size() > kMostFactsToRepeat || HasMoreNodesThan(kMostSplitNodes, condition)) {
+    return std::nullopt;
+  }
+  std::optional<Expr> divisor;
+  bool chooses = false;
+  absl::flat_hash_set<Expr> seen;
+  const auto is_done = [&](const Expr& e) { return e.operands().empty() || seen.contains(e); };
+  VisitOperandsFirst(condition, is_done, [&](const Expr& e) {
+    seen.insert(e);
+    chooses = chooses || e.kind() == ExprKind::kWhere || e.kind() == ExprKind::kAnd ||
+              e.kind() == ExprKind::kOr || e.kind() == ExprKind::kNot;
+    const bool divides = e.kind() == ExprKind::kFloorDiv || e.kind() == ExprKind::kMod;
+    if (!divides || !e.operands()[1].is_symbol()) return;
+    const Range r = k_.BoundOfSymbol(e.operands()[1]);
+    if (r.lower < 0 && r.upper > 0) divisor = e.operands()[1];
+  });
+  if (!divisor || chooses) return std::nullopt;
+  Agreement agreement;
+  for (const Range& side : {Range{1, Range::kMax}, Range{Range::kMin, -1}}) {
+    Knowledge one = k_;
+    ++one.case_depth_;
+    if (!one.LimitSymbol(*divisor, side)) continue;
+    if (!agreement.Add(one.Decide(condition))) return std::nullopt;
+  }
+  return agreement.common();
+}
+
 std::optional<bool> CaseAnalysis::ByRemainders(const Expr& condition) const {
   const std::optional<Divisions> divisions = DivisionsIn(condition);
   if (!divisions || k_.learnt_.size() > kMostFactsToRepeat) return std::nullopt;

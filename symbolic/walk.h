@@ -60,6 +60,7 @@ inline bool IsSmallPolynomial(const Expr& e, int depth) {
   if (e.kind() != ExprKind::kAdd && e.kind() != ExprKind::kMul && e.kind() != ExprKind::kPow) {
     return false;
   }
+  if (e.kind() == ExprKind::kPow && !e.operands()[1].is_const()) return false;
   for (const Expr& operand : e.operands()) {
     if (!IsSmallPolynomial(operand, depth - 1)) return false;
   }

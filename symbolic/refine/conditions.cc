@@ -5,6 +5,7 @@
 
 #include "symbolic/knowledge.h"
 #include "symbolic/monomial.h"
+#include "symbolic/real_ranges.h"
 #include "symbolic/refine/divisions.h"
 #include "symbolic/refine/fact_rule.h"
 
@@ -79,8 +80,18 @@ std::optional<Expr> CommonFactorLeaves(const FactRuleInput& in) {
   return in.context->Make(in.e.kind(), {0, FromPolynomial(in.context, *q)});
 }
 
+std::optional<Expr> RealBounds(const FactRuleInput& in) {
+  if (in.x[0].type() != ExprType::kFloat && in.x[1].type() != ExprType::kFloat) {
+    return std::nullopt;
+  }
+  const std::optional<bool> truth = ByRealBounds(in.k, in.e);
+  return truth ? std::optional<Expr>(Expr::Bool(*truth)) : std::nullopt;
+}
+
 constexpr FactRule kComparisonRules[] = {
     {"compare.learnt", "x < y = true or false", "it, or its opposite, is a fact", Learnt},
+    {"compare.real_bounds", "x < y = true or false", "a float; bounds of both sides known",
+     RealBounds},
     {"compare.bounded_difference", "x < y = true or false", "bounds of y - x known",
      BoundedDifference},
     {"compare.never_that_remainder", "x == y = false", "(x - y) % m != 0 known",

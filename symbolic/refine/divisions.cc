@@ -117,4 +117,17 @@ bool IsRemainderOf(Knowledge& k, const Polynomial& rest, const Polynomial& divis
   return k.IsNonNegative(rest) && k.IsNonNegative(AddScaled(largest, rest, -1));
 }
 
+std::optional<int64_t> SmallQuotient(Knowledge& k, const Expr& x, const Expr& y) {
+  if (k.RangeOf(y).lower < 1) return std::nullopt;
+  const Polynomial dividend = ToPolynomial(x), divisor = ToPolynomial(y);
+  if (IsRemainderOf(k, dividend, divisor)) return 0;
+  // Of others only where the bounds of x - q*y say the first half: a proof is dear.
+  for (const int64_t q : {1, -1}) {
+    const Polynomial rest = AddScaled(dividend, divisor, -q);
+    if (rest.overflow || k.RangeOf(rest).lower < 0) continue;
+    if (IsRemainderOf(k, rest, divisor)) return q;
+  }
+  return std::nullopt;
+}
+
 }  // namespace lathe::symbolic

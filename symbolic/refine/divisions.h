@@ -42,6 +42,9 @@ std::optional<Polynomial> DivideBySum(ExprContext* context, const Polynomial& x,
 // 0 <= rest < divisor is known.
 bool IsRemainderOf(Knowledge& k, const Polynomial& rest, const Polynomial& divisor);
 
+// The quotient, where that is known to be 0, 1 or -1.
+std::optional<int64_t> SmallQuotient(Knowledge& k, const Expr& x, const Expr& y);
+
 // Dividend and divisor without the factors, known not to be 0, that both have.
 struct CommonDivision {
   Expr factor, x, y;

@@ -27,7 +27,7 @@ std::vector<const FactRule*> AllFactRules() {
   std::vector<const FactRule*> all;
   for (const absl::Span<const FactRule> table :
        {ValueRules(), TermRules(), QuotientByNumberRules(), QuotientRules(),
-        RemainderByNumberRules(), RemainderRules(), TruncationRules(), ChoiceRules(),
+        RemainderByNumberRules(), RemainderRules(), TruncationRules(), PowerRules(), ChoiceRules(),
         ComparisonRules(), ConditionRules()}) {
     for (const FactRule& rule : table) all.push_back(&rule);
   }

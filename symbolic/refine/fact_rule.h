@@ -46,6 +46,7 @@ absl::Span<const FactRule> QuotientRules();
 absl::Span<const FactRule> RemainderByNumberRules();
 absl::Span<const FactRule> RemainderRules();
 absl::Span<const FactRule> TruncationRules();
+absl::Span<const FactRule> PowerRules();
 absl::Span<const FactRule> ChoiceRules();  // minimum, maximum, absolute value
 absl::Span<const FactRule> ComparisonRules();
 absl::Span<const FactRule> ConditionRules();  // the others

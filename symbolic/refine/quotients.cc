@@ -70,18 +70,37 @@ std::optional<Expr> WholeSum(const FactRuleInput& in) {
   return q ? std::optional<Expr>(FromPolynomial(in.context, *q)) : std::nullopt;
 }
 
-std::optional<Expr> Smaller(const FactRuleInput& in) {
-  if (in.k.RangeOf(in.x[1]).lower < 1) return std::nullopt;
-  if (!IsRemainderOf(in.k, ToPolynomial(in.x[0]), ToPolynomial(in.x[1]))) return std::nullopt;
-  return 0;
+std::optional<Expr> OfQuotient(const FactRuleInput& in) {
+  if (in.x[0].kind() != ExprKind::kFloorDiv || in.k.RangeOf(in.x[1]).lower < 1) {
+    return std::nullopt;
+  }
+  const absl::Span<const Expr> inner = in.x[0].operands();
+  return FloorDiv(inner[0], inner[1] * in.x[1]);
+}
+
+std::optional<Expr> OfNegative(const FactRuleInput& in) {
+  if (in.x[0].is_const() || in.k.RangeOf(in.x[1]).lower < 1) return std::nullopt;
+  const Polynomial p = ToPolynomial(in.x[0]);
+  if (p.overflow || p.terms[0].coefficient >= 0) return std::nullopt;
+  const Expr positive = -in.x[0] - 1;
+  return positive.IsOverflow() ? std::nullopt
+                               : std::optional<Expr>(-FloorDiv(positive, in.x[1]) - 1);
+}
+
+std::optional<Expr> NearZero(const FactRuleInput& in) {
+  const std::optional<int64_t> q = SmallQuotient(in.k, in.x[0], in.x[1]);
+  return q ? std::optional<Expr>(*q) : std::nullopt;
 }
 
 constexpr FactRule kRules[] = {
     {"floor_div.of_factors", "(c*d*y*z)//(d*y) = c*z", "y != 0 known, one product each", OfFactors},
     {"floor_div.common_factor_leaves", "(z*x)//(z*y) = x//y", "z != 0 known", CommonFactorLeaves},
-    {"floor_div.whole_terms", "(y*z + r)//y = z + r//y", "y != 0 known, one product", WholeTerms},
+    {"floor_div.whole_terms", "(y*z + r)//y = z + r//y", "one product; y != 0 known where r is 0",
+     WholeTerms},
     {"floor_div.whole_sum", "(y*z)//y = z", "y != 0 known, a sum", WholeSum},
-    {"floor_div.smaller", "x//y = 0", "0 <= x < y known", Smaller},
+    {"floor_div.of_known_quotient", "(x//y)//z = x//(y*z)", "z > 0 known", OfQuotient},
+    {"floor_div.of_negative", "(-x)//y = -((x - 1)//y) - 1", "y > 0 known", OfNegative},
+    {"floor_div.near_zero", "x//y = q", "q*y <= x < q*y + y known, -1 <= q <= 1", NearZero},
 };
 
 }  // namespace

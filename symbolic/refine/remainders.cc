@@ -14,6 +14,8 @@ namespace lathe::symbolic {
 namespace {
 
 constexpr size_t kMostFactors = 8;
+constexpr int64_t kLargestProductModulus = int64_t{1} << 31;
+constexpr int64_t kHighestPower = 64;
 
 // ---- by a number d > 1
 
@@ -23,7 +25,17 @@ std::optional<int64_t> KnownRemainder(Knowledge& k, const Term& t, int64_t d) {
   if (r.modulus > 1 && static_cast<__int128>(t.coefficient) * r.modulus % d == 0) {
     return CheckedMul(t.coefficient % d, r.remainder % d);
   }
-  return IsMultiple(k, t, d) ? std::optional<int64_t>(0) : std::nullopt;
+  if (IsMultiple(k, t, d)) return 0;
+  // Of a product, by those of its factors.
+  int64_t product = ModBy(t.coefficient, d);
+  const std::vector<Power> factors = FactorsOf(t.monomial);
+  if (factors.size() > kMostFactors || d > kLargestProductModulus) return std::nullopt;
+  for (const Power& f : factors) {
+    const Residue of = k.ResidueOf(f.base);
+    if (of.modulus % d != 0 || f.exponent > kHighestPower) return std::nullopt;
+    for (int64_t i = 0; i < f.exponent; ++i) product = product * (of.remainder % d) % d;
+  }
+  return product;
 }
 
 std::optional<Expr> KnownTerms(const FactRuleInput& in) {
@@ -92,10 +104,9 @@ std::optional<Expr> WholeSum(const FactRuleInput& in) {
   return q ? std::optional<Expr>(0) : std::nullopt;
 }
 
-std::optional<Expr> Smaller(const FactRuleInput& in) {
-  if (in.k.RangeOf(in.x[1]).lower < 1) return std::nullopt;
-  if (!IsRemainderOf(in.k, ToPolynomial(in.x[0]), ToPolynomial(in.x[1]))) return std::nullopt;
-  return in.x[0];
+std::optional<Expr> NearZero(const FactRuleInput& in) {
+  const std::optional<int64_t> q = SmallQuotient(in.k, in.x[0], in.x[1]);
+  return q ? std::optional<Expr>(in.x[0] - in.x[1] * *q) : std::nullopt;
 }
 
 std::optional<Expr> CommonFactorLeaves(const FactRuleInput& in) {
@@ -157,9 +168,10 @@ constexpr FactRule kRules[] = {
     {"mod.of_inner_multiple", "(c*(x % (y*z)) + r) % y = (c*x + r) % y", "always, a product y",
      OfInnerMultiple},
     {"mod.common_factor_leaves", "(z*x) % (z*y) = z*(x % y)", "z != 0 known", CommonFactorLeaves},
-    {"mod.whole_terms", "(y*z + r) % y = r % y", "y != 0 known, one product", WholeTerms},
+    {"mod.whole_terms", "(y*z + r) % y = r % y", "one product; y != 0 known where r is 0",
+     WholeTerms},
     {"mod.whole_sum", "(y*z) % y = 0", "y != 0 known, a sum", WholeSum},
-    {"mod.smaller", "x % y = x", "0 <= x < y known", Smaller},
+    {"mod.near_zero", "x % y = x - q*y", "q*y <= x < q*y + y known, -1 <= q <= 1", NearZero},
 };
 
 // ---- that truncate
@@ -178,9 +190,31 @@ std::optional<Expr> TruncatedRemainder(const FactRuleInput& in) {
   return Mod(in.x[0], in.x[1]);
 }
 
+// A dividend that is not positive, by a divisor that is not negative.
+std::optional<Expr> Opposite(const FactRuleInput& in) {
+  if (in.k.RangeOf(in.x[0]).upper > 0 || in.k.RangeOf(in.x[1]).lower < 0) return std::nullopt;
+  return -in.x[0];
+}
+
+std::optional<Expr> QuotientOfNegative(const FactRuleInput& in) {
+  const std::optional<Expr> x = Opposite(in);
+  if (in.e.kind() != ExprKind::kTruncDiv || !x) return std::nullopt;
+  return -FloorDiv(*x, in.x[1]);
+}
+
+std::optional<Expr> RemainderOfNegative(const FactRuleInput& in) {
+  const std::optional<Expr> x = Opposite(in);
+  if (in.e.kind() != ExprKind::kTruncMod || !x) return std::nullopt;
+  return -Mod(*x, in.x[1]);
+}
+
 constexpr FactRule kTruncationRules[] = {
     {"trunc_div.of_non_negative", "trunc_div(x, y) = x//y", "x, y >= 0 known", TruncatedQuotient},
     {"trunc_mod.of_non_negative", "trunc_mod(x, y) = x % y", "x, y >= 0 known", TruncatedRemainder},
+    {"trunc_div.of_negative", "trunc_div(x, y) = -((-x)//y)", "x <= 0 <= y known",
+     QuotientOfNegative},
+    {"trunc_mod.of_negative", "trunc_mod(x, y) = -((-x) % y)", "x <= 0 <= y known",
+     RemainderOfNegative},
 };
 
 }  // namespace

@@ -45,11 +45,36 @@ std::optional<Expr> HighMask(const RuleInput& in) {
   return SimplifyProduct(in.context, {power, SimplifyFloorDiv(in.context, in.x[0], power)});
 }
 
+std::optional<Expr> Complement(const RuleInput& in) {
+  if (in.x[1] != -1 || in.kind != ExprKind::kBitXor) return std::nullopt;
+  return Expr(-1) - in.x[0];
+}
+
+// One operand is the same operation, or the dual one, of the other.
+std::optional<Expr> OfInner(const RuleInput& in) {
+  for (const size_t i : {0u, 1u}) {
+    const Expr &inner = in.x[i], &other = in.x[1 - i];
+    const absl::Span<const Expr> y = inner.operands();
+    if (y.size() != 2 || (y[0] != other && y[1] != other)) continue;
+    const ExprKind dual = in.kind == ExprKind::kBitAnd ? ExprKind::kBitOr : ExprKind::kBitAnd;
+    if (in.kind == ExprKind::kBitXor) {
+      if (inner.kind() == in.kind) return y[0] == other ? y[1] : y[0];
+    } else if (inner.kind() == in.kind) {
+      return inner;
+    } else if (inner.kind() == dual) {
+      return other;
+    }
+  }
+  return std::nullopt;
+}
+
 constexpr Rule kBitRules[] = {
     {"bits.of_numbers", "c & d = its value, and so on", "c, d constant", OfNumbers},
     {"bits.of_equal", "x & x = x | x = x, x ^ x = 0", "always", OfEqual},
     {"bits.with_zero", "x & 0 = 0, x | 0 = x ^ 0 = x", "always", WithZero},
     {"bits.with_all_ones", "x & -1 = x, x | -1 = -1", "always", WithAllOnes},
+    {"bits.complement", "x ^ -1 = -x - 1", "always", Complement},
+    {"bits.of_inner", "(x ^ y) ^ y = x, (x & y) & y = x & y, (x & y) | y = y", "always", OfInner},
     {"bits.low_mask", "x & (2**k - 1) = x % 2**k", "k >= 1 constant", LowMask},
     {"bits.high_mask", "x & -2**k = 2**k*(x//2**k)", "1 <= k <= 62 constant", HighMask},
 };

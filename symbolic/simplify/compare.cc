@@ -5,6 +5,7 @@
 
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/checked.h"
+#include "symbolic/simplify/float_values.h"
 #include "symbolic/simplify/polynomial.h"
 #include "symbolic/simplify/rule.h"
 #include "symbolic/simplify/rules.h"
@@ -29,8 +30,17 @@ bool Decide(ExprKind kind, T a, T b) {
 }
 
 Expr FloatComparison(ExprContext* context, ExprKind kind, const Expr& a, const Expr& b) {
-  const std::optional<double> x = a.AsFloat(), y = b.AsFloat();
-  if (x && y) return Expr::Bool(Decide(kind, *x, *y));
+  if (a.AsFloat() && b.AsFloat()) {
+    if (const auto n = a.AsInt()) {
+      return Expr::Bool(HoldsInOrder(kind, CompareExactly(*n, *b.AsFloat())));
+    }
+    if (const auto n = b.AsInt()) {
+      return Expr::Bool(HoldsInOrder(kind, Opposite(CompareExactly(*n, *a.AsFloat()))));
+    }
+    return Expr::Bool(Decide(kind, *a.AsFloat(), *b.AsFloat()));
+  }
+  const Expr sides[] = {a, b};
+  if (const auto e = ApplyRules(FloatOrderRules(), {context, kind, sides})) return *e;
   const bool swap = IsEquality(kind) && Compare(a, b) > 0;
   return ContextAccess::Intern(context, kind, {swap ? b : a, swap ? a : b});
 }
@@ -246,6 +256,12 @@ Expr SimplifyComparison(ExprContext* context, ExprKind kind, const Expr& x, cons
     return FloatComparison(context, kind, a, b);
   }
   if (const auto e = ApplyRules(kEarlyRules, {context, kind, operands})) return *e;
+  const auto rounds = [](const Expr& e) {
+    return e.kind() >= ExprKind::kFloor && e.kind() <= ExprKind::kRound;
+  };
+  if (rounds(a) || rounds(b)) {
+    if (const auto e = ApplyRules(FloatOrderRules(), {context, kind, operands})) return *e;
+  }
   if (const auto e = CompareRun(context, kind, a, b)) return *e;
   Polynomial difference = Difference(b, a);
   const ExprKind without_lt = kind == ExprKind::kLt ? ExprKind::kLe : kind;

@@ -27,6 +27,36 @@ inline double DivideIntegers(int64_t a, int64_t b) {
   return static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b));
 }
 
+// An integer and a double as Python compares them: by their values, without rounding the integer.
+// nullopt: NaN.
+inline std::optional<int> CompareExactly(__int128 a, double b) {
+  if (std::isnan(b)) return std::nullopt;
+  if (b >= 0x1p126) return -1;
+  if (b <= -0x1p126) return 1;
+  const double whole = std::trunc(b);
+  const __int128 w = static_cast<__int128>(whole);
+  if (a != w) return a < w ? -1 : 1;
+  return b > whole ? -1 : b < whole ? 1 : 0;
+}
+
+// `order` of two sides as CompareExactly gives it.
+inline bool HoldsInOrder(ExprKind kind, std::optional<int> order) {
+  switch (kind) {
+    case ExprKind::kEq:
+      return order == 0;
+    case ExprKind::kNe:
+      return order != 0;
+    case ExprKind::kLt:
+      return order && *order < 0;
+    default:
+      return order && *order <= 0;
+  }
+}
+
+inline std::optional<int> Opposite(std::optional<int> order) {
+  return order ? std::optional<int>(-*order) : order;
+}
+
 }  // namespace lathe::symbolic
 
 #endif  // LATHE_SYMBOLIC_SIMPLIFY_FLOAT_VALUES_H_

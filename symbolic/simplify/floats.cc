@@ -63,6 +63,12 @@ std::optional<Expr> DivideByOne(const RuleInput& in) {
   return AsFloatExpr(in.context, in.x[0]);
 }
 
+std::optional<Expr> DivideByItself(const RuleInput& in) {
+  if (in.kind != ExprKind::kTrueDiv || in.x[0] != in.x[1]) return std::nullopt;
+  if (in.x[0].type() != ExprType::kInt || IsInfinite(in.x[0])) return std::nullopt;
+  return Expr::Float(1);
+}
+
 // Integers stay integers under a true division: their quotient is rounded once.
 std::optional<Expr> DivideNumbers(const RuleInput& in) {
   if (in.kind != ExprKind::kTrueDiv || !IsReal(in.x[0]) || !IsReal(in.x[1])) return std::nullopt;
@@ -93,6 +99,7 @@ constexpr Rule kRules[] = {
     {"float.round_number", "floor(1.5) = 1, overflow past 64 bits", "constant", RoundNumber},
     {"float.divide_by_zero", "x / 0 = overflow", "always", DivideByZero},
     {"float.divide_by_one", "x / 1 = float(x)", "always", DivideByOne},
+    {"float.divide_by_itself", "n / n = 1.0", "n is an integer", DivideByItself},
     {"float.divide_numbers", "c / d = the quotient, rounded once", "c, d constant, d != 0",
      DivideNumbers},
     {"float.of_numbers", "c + d = its value, and so on", "c, d constant", OfNumbers},

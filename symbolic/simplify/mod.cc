@@ -75,6 +75,32 @@ std::optional<Expr> OfInnerRemainder(const RuleInput& in) {
   return std::nullopt;
 }
 
+// A factor of a product that is a remainder itself.
+std::optional<Expr> OfInnerFactor(const RuleInput& in) {
+  const std::optional<int64_t> d = PositiveDivisor(in);
+  thread_local int depth = 0;
+  const NestingLimit limit(depth);
+  if (!d || limit.reached()) return std::nullopt;
+  for (const Term& t : in.p->terms) {
+    if (t.monomial.kind() != ExprKind::kMul || t.monomial.node()->plain) continue;
+    const absl::Span<const Expr> factors = t.monomial.operands();
+    for (size_t i = 0; i < factors.size(); ++i) {
+      if (factors[i].kind() != ExprKind::kMod) continue;
+      const std::optional<int64_t> m = factors[i].operands()[1].AsInt();
+      if (!m || *m % *d != 0) continue;
+      absl::InlinedVector<Expr, 6> opened(factors.begin(), factors.end());
+      opened[i] = factors[i].operands()[0];
+      const Expr product = SimplifyProduct(in.context, opened);
+      if (product.IsOverflow()) return std::nullopt;
+      const Polynomial without = AddScaled(*in.p, ToPolynomial(t.monomial), -t.coefficient);
+      const Polynomial sum = AddScaled(without, ToPolynomial(product), t.coefficient);
+      if (sum.overflow) return std::nullopt;
+      return SimplifyMod(in.context, FromPolynomial(in.context, sum), *d);
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Expr> CommonFactor(const RuleInput& in) {
   const std::optional<int64_t> d = PositiveDivisor(in);
   if (!d || in.p->terms.empty()) return std::nullopt;
@@ -132,6 +158,8 @@ constexpr Rule kRules[] = {
      "d > 0 constant; some coefficient is not in (-d, d) or k not in [0, d)", MultiplesVanish},
     {"mod.of_inner_remainder", "(c*(x % m) + r) % d = (c*x + r) % d",
      "d > 0 constant, d divides c*m", OfInnerRemainder},
+    {"mod.of_inner_factor", "(c*(x % m)*z + r) % d = (c*x*z + r) % d",
+     "d > 0 constant divides m constant", OfInnerFactor},
     {"mod.common_factor", "(g*y + k) % (g*d) = g*((y + k//g) % d) + k % g", "g > 1, d > 0 constant",
      CommonFactor},
     {"mod.within_one_quotient", "x % d = x - q*d", "d > 0 constant, q*d <= x < q*d + d by bounds",

@@ -13,6 +13,8 @@ namespace {
 // Products of sums are multiplied out up to this many terms and stay products beyond.
 constexpr int64_t kLargestExpansion = 64;
 
+constexpr int64_t kLargestRoot = 64;
+
 struct Factor {
   Expr base;
   int64_t exponent;
@@ -238,12 +240,27 @@ std::optional<Expr> PowerIsProduct(const RuleInput& in) {
   return FinishProduct(in.context, in.kind, in.x, product);
 }
 
+// The least root of a number that is a power itself.
+std::optional<Expr> PowerOfPower(const RuleInput& in) {
+  const std::optional<int64_t> c = in.x[0].AsInt();
+  if (!c || *c < 4 || in.x[1].is_const()) return std::nullopt;
+  for (int64_t root = 2; root <= kLargestRoot && root * root <= *c; ++root) {
+    int64_t power = root, n = 1;
+    while (power < *c && !__builtin_mul_overflow(power, root, &power)) ++n;
+    if (power != *c) continue;
+    const Expr inner = ContextAccess::Intern(in.context, ExprKind::kPow, {root, in.x[1]});
+    return ContextAccess::Intern(in.context, ExprKind::kPow, {inner, n});
+  }
+  return std::nullopt;
+}
+
 constexpr Rule kPowRules[] = {
     {"pow.zero", "x**0 = 1", "always, 0**0 too", PowerZero},
     {"pow.one", "x**1 = x", "always", PowerOne},
     {"pow.negative", "x**-n = overflow", "n > 0 constant", NegativePower},
     {"pow.is_product", "(x*y)**n = x**n*y**n, (x**m)**n = x**(m*n)", "n > 1 constant",
      PowerIsProduct},
+    {"pow.of_power", "4**y = (2**y)**2", "the number is a power of one up to 64", PowerOfPower},
 };
 
 // A product with a symbol more is that product copied: no row applies that did not before.

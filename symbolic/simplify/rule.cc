@@ -26,7 +26,7 @@ std::vector<const Rule*> AllRules() {
   for (const absl::Span<const Rule> table :
        {AddRules(), MulRules(), PowRules(), FloorDivRules(), ModRules(), TruncDivRules(),
         TruncModRules(), ShiftRules(), BitRules(), MinMaxRules(), AbsRules(), WhereRules(),
-        CompareRules(), AndOrRules(), NotRules(), FloatRules()}) {
+        CompareRules(), AndOrRules(), NotRules(), FloatRules(), FloatOrderRules()}) {
     for (const Rule& rule : table) all.push_back(&rule);
   }
   return all;

@@ -55,6 +55,7 @@ absl::Span<const Rule> CompareRules();
 absl::Span<const Rule> AndOrRules();
 absl::Span<const Rule> NotRules();
 absl::Span<const Rule> FloatRules();
+absl::Span<const Rule> FloatOrderRules();  // of comparisons
 
 }  // namespace lathe::symbolic
 

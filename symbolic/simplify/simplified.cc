@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "dtypes/base/check.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/simplify/rules.h"
@@ -87,6 +89,27 @@ Expr Binary(ExprKind kind, const Expr& a, const Expr& b) {
   return Memoised(context, static_cast<uint8_t>(kind), a, b, Dispatch);
 }
 
+// A bound of a symbol, or of a sum or product of symbols, stands as it is: "s0 + s1 <= 7". Nothing
+// is looked up for it.
+std::optional<Expr> PlainBound(ExprKind kind, const Expr& a, const Expr& b) {
+  const bool first = b.is_const();
+  const Expr &x = first ? a : b, &c = first ? b : a;
+  if (x.is_const() || !c.is_const() || !(x.is_symbol() || x.node()->plain)) return std::nullopt;
+  if (kind != ExprKind::kLt) {
+    const bool swap = kind != ExprKind::kLe && !first;
+    return ContextAccess::Intern(x.node()->context, kind, {swap ? b : a, swap ? a : b});
+  }
+  const int64_t v = *c.AsInt();
+  if (v == (first ? INT64_MIN : INT64_MAX)) return std::nullopt;
+  return first ? ContextAccess::Intern(x.node()->context, ExprKind::kLe, {a, Expr(v - 1)})
+               : ContextAccess::Intern(x.node()->context, ExprKind::kLe, {Expr(v + 1), b});
+}
+
+Expr Comparison(ExprKind kind, const Expr& a, const Expr& b) {
+  if (const std::optional<Expr> bound = PlainBound(kind, a, b)) return *bound;
+  return Binary(kind, a, b);
+}
+
 Expr Unary(ExprKind kind, const Expr& a) {
   return Dispatch(ContextAccess::ContextOf({a}), kind, {a});
 }
@@ -149,10 +172,10 @@ Expr Where(const Expr& condition, const Expr& then_value, const Expr& else_value
 Expr ModularIndexing(const Expr& x, const Expr& divisor, const Expr& modulus) {
   return Mod(FloorDiv(x, divisor), modulus);
 }
-Expr Eq(const Expr& a, const Expr& b) { return Binary(ExprKind::kEq, a, b); }
-Expr Ne(const Expr& a, const Expr& b) { return Binary(ExprKind::kNe, a, b); }
-Expr Lt(const Expr& a, const Expr& b) { return Binary(ExprKind::kLt, a, b); }
-Expr Le(const Expr& a, const Expr& b) { return Binary(ExprKind::kLe, a, b); }
+Expr Eq(const Expr& a, const Expr& b) { return Comparison(ExprKind::kEq, a, b); }
+Expr Ne(const Expr& a, const Expr& b) { return Comparison(ExprKind::kNe, a, b); }
+Expr Lt(const Expr& a, const Expr& b) { return Comparison(ExprKind::kLt, a, b); }
+Expr Le(const Expr& a, const Expr& b) { return Comparison(ExprKind::kLe, a, b); }
 Expr Gt(const Expr& a, const Expr& b) { return Lt(b, a); }
 Expr Ge(const Expr& a, const Expr& b) { return Le(b, a); }
 Expr And(const Expr& a, const Expr& b) { return Binary(ExprKind::kAnd, a, b); }

@@ -1,6 +1,7 @@
 // TruncDiv and TruncMod: C's sign rule.
 
 #include "symbolic/expr_node.h"
+#include "symbolic/simplify/polynomial.h"
 #include "symbolic/simplify/rule.h"
 #include "symbolic/simplify/rules.h"
 
@@ -55,6 +56,26 @@ std::optional<Expr> ModOfNaturals(const RuleInput& in) {
   return SimplifyMod(in.context, in.x[0], in.x[1]);
 }
 
+// The dividend negated, where its first coefficient is negative.
+std::optional<Expr> Negated(const RuleInput& in) {
+  if (in.x[0].is_const()) return std::nullopt;
+  const Polynomial p = ToPolynomial(in.x[0]);
+  if (p.overflow || p.terms[0].coefficient >= 0) return std::nullopt;
+  const Polynomial negated = Scaled(p, -1);
+  return negated.overflow ? std::nullopt : std::optional<Expr>(FromPolynomial(in.context, negated));
+}
+
+std::optional<Expr> DivIsOdd(const RuleInput& in) {
+  const std::optional<Expr> x = Negated(in);
+  if (!x) return std::nullopt;
+  return SimplifyProduct(in.context, {-1, SimplifyTruncDiv(in.context, *x, in.x[1])});
+}
+std::optional<Expr> ModIsOdd(const RuleInput& in) {
+  const std::optional<Expr> x = Negated(in);
+  if (!x) return std::nullopt;
+  return SimplifyProduct(in.context, {-1, SimplifyTruncMod(in.context, *x, in.x[1])});
+}
+
 constexpr Rule kDivRules[] = {
     {"trunc_div.by_one", "truncdiv(x, 1) = x", "always", DivByOne},
     {"trunc_div.by_minus_one", "truncdiv(x, -1) = -x", "always", DivByMinusOne},
@@ -62,6 +83,7 @@ constexpr Rule kDivRules[] = {
     {"trunc_div.of_zero", "truncdiv(0, y) = 0", "y != 0, elsewhere undefined", OfZero},
     {"trunc_div.of_naturals", "truncdiv(x, y) = x//y", "x >= 0 and y >= 0 by bounds",
      DivOfNaturals},
+    {"trunc_div.is_odd", "truncdiv(-x, y) = -truncdiv(x, y)", "always", DivIsOdd},
 };
 
 constexpr Rule kModRules[] = {
@@ -71,6 +93,7 @@ constexpr Rule kModRules[] = {
     {"trunc_mod.of_zero", "truncmod(0, y) = 0", "y != 0, elsewhere undefined", OfZero},
     {"trunc_mod.of_naturals", "truncmod(x, y) = x % y", "x >= 0 and y >= 0 by bounds",
      ModOfNaturals},
+    {"trunc_mod.is_odd", "truncmod(-x, y) = -truncmod(x, y)", "always", ModIsOdd},
 };
 
 Expr Simplify(ExprContext* context, ExprKind kind, absl::Span<const Rule> rules, const Expr& x,

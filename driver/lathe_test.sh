@@ -89,7 +89,7 @@ expect 2 "" "holds no in2.0" check $models/gru.pt2 $models/gru.io.safetensors --
 expect 1 "FAILED out.0" "" check "$tmp/relu.lathe" $models/unbacked_nonzero.io.safetensors
 
 expect 0 'graph @main\(' "" show $models/mlp.pt2
-expect 0 '^s31: size 0 of input 6, range \[1, 4096\], example 8$' "" \
+expect 0 '^s31: size 0 of input [a-z_]+, range \[1, 4096\], example 8$' "" \
   show $models/mlp.pt2 --stage shapes
 expect 0 '^2 aten.linear$' "" show $models/mlp.pt2 --stage ops
 expect 2 "" "no stage 'frob'; there are import, ops, shapes, decomposed, functional, loops, schedule, code, plan, memory" \
@@ -139,7 +139,7 @@ printf '%s\n' '1 <= a, a <= 0 |- a == 1' '  s0 < |- s0 < 3' '|- 2 < 3' >"$tmp/mi
 expect 2 "^true" "mixed:1: .*contradicts" prove "$tmp/mixed"
 expect 2 "^true" "mixed:2: column 7" prove "$tmp/mixed"
 expect 2 '"line": 1, "error": .*"answer": "true"' "mixed:1" prove --json "$tmp/mixed"
-expect 0 '^s0: size 0 of input 0, range' "" show "$tmp/relu.lathe" --stage shapes
+expect 0 '^s0: size 0 of input x, range' "" show "$tmp/relu.lathe" --stage shapes
 expect 0 '"symbols": \[\{"name": "s0"' "" show "$tmp/relu.lathe" --stage shapes --json
 
 cat >"$tmp/long.lathe" <<'END'

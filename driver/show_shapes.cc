@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "codegen/plan/size_assumptions.h"
 #include "driver/json_object.h"
 #include "driver/user_inputs.h"
 #include "symbolic/explain.h"
@@ -39,6 +41,44 @@ std::vector<std::string> TextsOf(const symbolic::Proof& proof) {
   return texts;
 }
 
+// What an assertion checks: a condition on sizes, or a tensor by its name. Nothing where that holds
+// by itself.
+std::optional<std::string> ConditionOf(const Argument& checked) {
+  if (checked.kind() == Argument::Kind::kBool) {
+    return checked.boolean() ? std::nullopt : std::optional<std::string>("false");
+  }
+  if (checked.kind() == Argument::Kind::kInt) {
+    const Expr& e = checked.expr();
+    if (e.type() != symbolic::ExprType::kBool || e.AsBool() == true) return std::nullopt;
+    return symbolic::ToString(e);
+  }
+  if (!checked.is_value()) return std::nullopt;
+  const ValueType& type = checked.value()->type;
+  if (type.is_tensor()) return absl::StrCat("%", checked.value()->name);
+  if (!type.is_scalar() || type.scalar().kind != symbolic::ExprType::kBool) return std::nullopt;
+  if (type.scalar().value.AsBool() == true) return std::nullopt;
+  return symbolic::ToString(type.scalar().value);
+}
+
+// Where a symbol comes from, by the names of the program's inputs.
+std::string SourceText(const Program& program, const symbolic::Source& source) {
+  const auto& inputs = program.main->inputs();
+  const bool has_name = source.input >= 0 && static_cast<size_t>(source.input) < inputs.size() &&
+                        !inputs[static_cast<size_t>(source.input)]->name.empty();
+  const std::string text = source.ToString();
+  const std::string number = absl::StrCat("input ", source.input);
+  if (!has_name || !absl::EndsWith(text, number)) return text;
+  return absl::StrCat(text.substr(0, text.size() - number.size()), "input ",
+                      inputs[static_cast<size_t>(source.input)]->name);
+}
+
+std::string OutputText(const Argument& output) {
+  if (output.is_value()) return ToString(output.value()->type);
+  if (output.kind() != Argument::Kind::kInt) return "a constant";
+  const bool is_float = output.expr().type() == symbolic::ExprType::kFloat;
+  return absl::StrCat(is_float ? "float(" : "int(", symbolic::ToString(output.expr()), ")");
+}
+
 // Nodes that only state a condition.
 void CollectAssertions(const Graph& graph, std::vector<ConditionLine>& out) {
   for (const Node* node : graph.nodes()) {
@@ -46,12 +86,10 @@ void CollectAssertions(const Graph& graph, std::vector<ConditionLine>& out) {
       if (a.kind() == Argument::Kind::kGraph) CollectAssertions(*a.graph(), out);
     }
     if (!node->results.empty() || node->arguments.empty()) continue;
-    const Argument& first = node->arguments[0];
-    if (!first.is_value() || !first.value()->type.is_scalar()) continue;
-    const ScalarType& condition = first.value()->type.scalar();
-    if (condition.kind != symbolic::ExprType::kBool) continue;
+    const std::optional<std::string> condition = ConditionOf(node->arguments[0]);
+    if (!condition) continue;
     ConditionLine line;
-    line.condition = symbolic::ToString(condition.value);
+    line.condition = *condition;
     line.asker = symbolic::Asker{node->op, node->origin.source}.ToString();
     for (const Argument& a : node->arguments) {
       if (a.kind() == Argument::Kind::kString) line.message = a.string();
@@ -64,7 +102,7 @@ Shapes Collect(const Program& program) {
   Shapes s;
   const ShapeEnv& env = *program.shapes;
   for (const Expr& symbol : env.symbols()) {
-    s.symbols.push_back({symbolic::ToString(symbol), env.source(symbol).ToString(),
+    s.symbols.push_back({symbolic::ToString(symbol), SourceText(program, env.source(symbol)),
                          env.RangeOf(symbol), env.hint(symbol), env.KnownDivisor(symbol)});
   }
   for (const Expr& e : program.main->preconditions()) {
@@ -82,13 +120,17 @@ Shapes Collect(const Program& program) {
     s.assertions.push_back({symbolic::ToString(a.condition), a.asker.ToString(), a.message, {}});
   }
   CollectAssertions(*program.main, s.assertions);
+  // What types were made for; the program checks it before it runs.
+  for (const SizeAssumption& a : SizeAssumptions(*program.main, *program.shapes)) {
+    const symbolic::Asker asker{a.node->op, a.node->origin.source};
+    s.assertions.push_back({symbolic::ToString(a.condition), asker.ToString(), "", {}});
+  }
   for (const UserInput& input : UserInputsOf(program)) {
     s.inputs.push_back({input.name, ToString(input.type)});
   }
   for (size_t k = 0; k < program.main->outputs().size(); ++k) {
     const Argument& output = program.main->outputs()[k];
-    s.outputs.push_back(
-        {absl::StrCat(k), output.is_value() ? ToString(output.value()->type) : "a constant"});
+    s.outputs.push_back({absl::StrCat(k), OutputText(output)});
   }
   return s;
 }

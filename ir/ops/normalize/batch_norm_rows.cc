@@ -59,6 +59,7 @@ Decomposed DecomposeNoTraining(Builder& b, const OpArgs& args) {
 
 struct BatchStatistics {
   Value *mean, *variance, *rstd;  // one value a channel
+  Expr count;                     // of values a channel
 };
 
 // Eager rounds the statistics to the type it returns them in before they are used; of bf16 the sum
@@ -79,6 +80,7 @@ BatchStatistics StatisticsOf(Builder& b, Value* input, Value* weight, double eps
   Value* squares = b.Call("aten.sum.dim_IntList", {Mul(b, centered, centered), dims, false});
   if (stats == DType::kBF16) squares = Widen(b, CastTo(b, squares, stats));
   BatchStatistics s;
+  s.count = count;
   s.variance = b.Call("aten.div.Scalar", {squares, count});
   s.mean = CastTo(b, Reshape(b, kept, {type.sizes[1]}), stats);
   s.rstd = CastTo(b, b.Call("aten.rsqrt", {AddScalar(b, s.variance, Scalar(eps))}), stats);
@@ -96,12 +98,25 @@ Decomposed DecomposeNoStats(Builder& b, const OpArgs& args) {
   return Arguments{Argument::Of(out), Argument::Of(s.mean), Argument::Of(s.rstd)};
 }
 
-// running = (1 - momentum) * running + momentum * fresh, in place.
-void UpdateRunning(Builder& b, Value* running, Value* fresh, double momentum) {
-  if (running == nullptr) return;
+// (1 - momentum) * running + momentum * fresh
+Value* Updated(Builder& b, Value* running, Value* fresh, double momentum) {
   Value* kept = MulScalar(b, Widen(b, running), Scalar(1 - momentum));
   Value* updated = Add(b, kept, MulScalar(b, fresh, Scalar(momentum)));
-  b.Call("aten.copy_", {running, CastTo(b, updated, TypeOf(running).dtype)});
+  return CastTo(b, updated, TypeOf(running).dtype);
+}
+Value* UpdatedMean(Builder& b, Value* running, const BatchStatistics& s, double momentum) {
+  return Updated(b, running, Widen(b, s.mean), momentum);
+}
+// The running variance is that of a sample: divided by one value less.
+Value* UpdatedVariance(Builder& b, Value* running, const BatchStatistics& s, double momentum) {
+  Value* unbiased;
+  if (const auto count = s.count.AsInt()) {
+    const double n = static_cast<double>(*count);
+    unbiased = MulScalar(b, s.variance, Scalar(n / (n - 1)));
+  } else {
+    unbiased = b.Call("aten.mul.Scalar", {s.variance, symbolic::TrueDiv(s.count, s.count - 1)});
+  }
+  return Updated(b, running, unbiased, momentum);
 }
 
 Decomposed DecomposeBatchNorm(Builder& b, const OpArgs& args) {
@@ -122,21 +137,16 @@ Decomposed DecomposeBatchNorm(Builder& b, const OpArgs& args) {
   BatchStatistics s = StatisticsOf(b, input, weight, eps);
   Value* out =
       Normalized(b, input, weight, args.OptionalTensor(2), Widen(b, s.mean), Widen(b, s.rstd));
-  const TensorType& type = TypeOf(input);
-  std::optional<int64_t> count = NumElements(type).AsInt(), channels = type.sizes[1].AsInt();
-  if (args.OptionalTensor(3) || args.OptionalTensor(4)) {
-    if (!count || !channels) {
-      return Unimplemented("batch_norm: running statistics of a batch of symbolic size");
-    }
-    const double n = static_cast<double>(*count) / static_cast<double>(*channels);
-    UpdateRunning(b, args.OptionalTensor(3), Widen(b, s.mean), momentum);
-    UpdateRunning(b, args.OptionalTensor(4), MulScalar(b, s.variance, Scalar(n / (n - 1))),
-                  momentum);
+  if (Value* running = args.OptionalTensor(3)) {
+    b.Call("aten.copy_", {running, UpdatedMean(b, running, s, momentum)});
+  }
+  if (Value* running = args.OptionalTensor(4)) {
+    b.Call("aten.copy_", {running, UpdatedVariance(b, running, s, momentum)});
   }
   return OneArgument(out);
 }
 
-// ---- The kernels with statistics, on the host: they update running tensors in place ----
+// ---- The kernels with statistics; the host's update running tensors in place ----
 
 struct HostNorm {
   int eps, momentum, training;  // argument positions; training -1: always
@@ -251,6 +261,43 @@ InferFunction InferNorm(HostNorm where) {
   };
 }
 
+// The functional forms: the result, the statistics used (empty in inference), the reserve, and the
+// running statistics as they are afterwards.
+DecomposeFunction DecomposeFunctional(HostNorm where) {
+  return [where](Builder& b, const OpArgs& args) -> Decomposed {
+    LATHE_RETURN_IF_ERROR(CheckBatchNorm(args));
+    Value *input = args.Tensor(0), *weight = args.OptionalTensor(1);
+    Value *mean = args.Tensor(3), *variance = args.Tensor(4);
+    const double momentum = args.Float(where.momentum), eps = args.Float(where.eps);
+    const bool training = where.training < 0 || args.Bool(where.training);
+    const auto none = [&](DType dtype) {
+      return b.Call("aten.new_empty", {input, std::vector<Expr>{0}}, {{"dtype", dtype}});
+    };
+    std::vector<Value*> results;
+    if (training) {
+      const BatchStatistics s = StatisticsOf(b, input, weight, eps);
+      results = {
+          Normalized(b, input, weight, args.OptionalTensor(2), Widen(b, s.mean), Widen(b, s.rstd)),
+          s.mean, s.rstd};
+      mean = UpdatedMean(b, mean, s, momentum);
+      variance = UpdatedVariance(b, variance, s, momentum);
+    } else {
+      const DType stats = TypeOf(weight ? weight : input).dtype;
+      results = {Normalized(b, input, weight, args.OptionalTensor(2), Widen(b, mean),
+                            InverseDeviation(b, variance, eps)),
+                 none(stats), none(stats)};
+      mean = b.Call("aten.clone", {mean});
+      variance = b.Call("aten.clone", {variance});
+    }
+    if (where.has_reserve) results.push_back(none(DType::kU8));
+    results.insert(results.end(), {mean, variance});
+    LATHE_RETURN_IF_ERROR(b.status());
+    Arguments arguments;
+    for (Value* value : results) arguments.push_back(Argument::Of(value));
+    return arguments;
+  };
+}
+
 OpRow StatisticsRow(std::string schema, HostNorm where, std::string functional) {
   OpRow row;
   row.schema = std::move(schema);
@@ -260,6 +307,7 @@ OpRow StatisticsRow(std::string schema, HostNorm where, std::string functional) 
   row.functional = std::move(functional);
   row.infer = InferNorm(where);
   row.evaluate = EvaluateNorm(where);
+  if (where.is_functional) row.decompose = DecomposeFunctional(where);
   return row;
 }
 

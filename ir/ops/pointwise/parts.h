@@ -21,6 +21,7 @@ std::vector<OpRow> CopyRows();
 std::vector<OpRow> SpecialRows();
 std::vector<OpRow> AliasRows();
 std::vector<OpRow> QuantizeRows();
+std::vector<OpRow> ComplexRows();
 
 std::vector<OpRow> Concatenate(std::vector<std::vector<OpRow>> parts);
 

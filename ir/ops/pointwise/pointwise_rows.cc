@@ -16,7 +16,7 @@ std::vector<OpRow> Concatenate(std::vector<std::vector<OpRow>> parts) {
 std::vector<OpRow> PointwiseRows() {
   return Concatenate({ArithmeticRows(), CompareRows(), BitwiseRows(), MathRows(), RoundingRows(),
                       ActivationRows(), SelectRows(), CopyRows(), SpecialRows(), AliasRows(),
-                      QuantizeRows()});
+                      QuantizeRows(), ComplexRows()});
 }
 
 }  // namespace lathe

@@ -122,12 +122,19 @@ Decomposed MatrixAdjoint(Builder& b, const OpArgs& args) {
   return OneArgument(b.Call("aten.mH", {args[0]}));
 }
 
+Decomposed PartOf(Builder& b, const OpArgs& args, int part) {
+  Value* parts = b.Call("aten.view_as_real", {args[0]});
+  return OneArgument(b.Call("aten.select.int", {parts, -1, part}));
+}
 // A real tensor is its own real part, and its own conjugate.
-Decomposed OfReal(Builder&, const OpArgs& args) {
-  if (IsComplex(args.Type(0).dtype)) {
-    return Unimplemented(args.schema().name, " of a complex tensor");
-  }
-  return Arguments{args[0]};
+Decomposed RealParts(Builder& b, const OpArgs& args) {
+  if (!IsComplex(args.Type(0).dtype)) return Arguments{args[0]};
+  return PartOf(b, args, 0);
+}
+Decomposed ImaginaryParts(Builder& b, const OpArgs& args) { return PartOf(b, args, 1); }
+Decomposed Conjugates(Builder& b, const OpArgs& args) {
+  if (!IsComplex(args.Type(0).dtype)) return Arguments{args[0]};
+  return OneArgument(b.Call("aten.conj_physical", {args[0]}));
 }
 
 OpRow SizeRow(std::string schema, std::string doc, const char* op) {
@@ -164,10 +171,12 @@ std::vector<OpRow> ComposedViewRows() {
       CompositeRow("aten::matrix_H(Tensor(a) self) -> Tensor(a)", "The adjoint of a matrix.",
                    MatrixAdjoint, {"aten.matrix_H(f32[2, 3])"}),
   };
-  for (const char* name : {"real", "conj"}) {
-    rows.push_back(CompositeRow(absl::StrCat("aten::", name, "(Tensor(a) self) -> Tensor(a)"),
-                                "A real tensor as it is.", OfReal));
-  }
+  rows.push_back(CompositeRow("aten::real(Tensor(a) self) -> Tensor(a)",
+                              "The real parts; a real tensor as it is.", RealParts));
+  rows.push_back(CompositeRow("aten::imag(Tensor(a) self) -> Tensor(a)",
+                              "The imaginary parts of complex numbers.", ImaginaryParts));
+  rows.push_back(CompositeRow("aten::conj(Tensor(a) self) -> Tensor(a)",
+                              "The conjugates; a real tensor as it is.", Conjugates));
   rows.push_back(SizeRow("aten::size.int(Tensor self, int dim) -> int", "The size of a dimension.",
                          "aten.sym_size.int"));
   rows.push_back(SizeRow("aten::stride.int(Tensor self, int dim) -> int",

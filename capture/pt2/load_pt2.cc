@@ -1,5 +1,6 @@
 #include "capture/pt2/load_pt2.h"
 
+#include "capture/pt2/autocast.h"
 #include "dtypes/base/status.h"
 
 namespace lathe {
@@ -37,6 +38,7 @@ absl::Status CorrectRanks(Program& program) {
 absl::StatusOr<Program> Resolved(absl::StatusOr<Program> program, const OpRegistry& registry) {
   LATHE_RETURN_IF_ERROR(program.status());
   LATHE_RETURN_IF_ERROR(ResolveGraph(*program->main, registry));
+  LATHE_RETURN_IF_ERROR(WriteAutocastCasts(*program, registry));
   LATHE_RETURN_IF_ERROR(CorrectRanks(*program));
   return program;
 }

@@ -29,7 +29,8 @@ bool IsWrapper(absl::string_view op) {
          op == "tag_activation_checkpoint";
 }
 
-// Autocast changes the dtypes inside; exported programs write those casts out only when it is off.
+// Autocast changes the dtypes inside; loading an archive writes its casts out
+// (capture/pt2/autocast.h).
 absl::Status CheckAutocast(const Node& node) {
   if (node.op != "wrap_with_autocast" || node.arguments.size() < 3) return absl::OkStatus();
   const Argument& enabled = node.arguments[2];

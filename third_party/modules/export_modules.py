@@ -110,6 +110,54 @@ class Forgetful(nn.Module):
                 y.diagonal_scatter(row[:3]), self.norm(row / 64))
 
 
+class Autocast(nn.Module):
+    """Products in bf16, losses in f32, and a region inside that stays f32."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.batch = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)
+        self.linear, self.layer = nn.Linear(4, 4), nn.LayerNorm(4)
+
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = self.batch(self.conv(x)).relu().mean((2, 3))
+            z = self.layer(self.linear(y))
+            loss = nn.functional.mse_loss(z, y)
+            with torch.autocast("cpu", enabled=False):
+                exact = self.linear(x.mean((1, 2))[:, :4])
+        return y, z, loss, exact
+
+
+class BatchStatistics(nn.Module):
+    """Batch normalization that keeps training: the running statistics change."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(3, momentum=0.3)
+        self.alone = nn.BatchNorm2d(3, affine=False, track_running_stats=False)
+
+    def train(self, mode=True):
+        return super().train(True)
+
+    def forward(self, x):
+        return self.alone(self.norm(x)), self.norm.running_mean * 2, self.norm.running_var + 1
+
+
+class Rotation(nn.Module):
+    """Rotary embedding by complex numbers."""
+
+    def __init__(self):
+        super().__init__()
+        angles = torch.outer(torch.arange(6.0), 1 / 100 ** (torch.arange(4.0) / 4))
+        self.register_buffer("turns", torch.polar(torch.ones(6, 4), angles))
+
+    def forward(self, x):
+        pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], 4, 2))
+        turned = torch.view_as_real(pairs * self.turns.to(pairs.dtype)[None, :, None]).flatten(3)
+        z = torch.complex(x[0], x[1])
+        return turned, (z.conj() * z).real, (z * torch.polar(x[0].abs(), x[1])).imag, z.abs()
+
+
 def uniform(*sizes):
     return torch.rand(*sizes) * 2 - 1
 
@@ -136,6 +184,10 @@ MODULES = {
     "derived_size": (Halved, (uniform(2, 3, 6, 4),), (uniform(2, 3, 10, 4),),
                      {2: 2 * torch.export.Dim("h", min=2, max=64)}),
     "forgetful": (Forgetful, (uniform(3, 4),), None),
+    "autocast": (Autocast, (uniform(2, 3, 8, 8),), (uniform(3, 3, 8, 8),)),
+    "batch_statistics": (BatchStatistics, (uniform(4, 3, 6, 6),), (uniform(7, 3, 6, 6),)),
+    "batch_statistics_decomposed": (BatchStatistics, (uniform(4, 3, 6, 6),), None),
+    "rotation": (Rotation, (uniform(2, 6, 3, 8),), (uniform(3, 6, 3, 8),)),
     "numbers_of_sizes": (NumbersOfSizes, (uniform(7, 4),), (uniform(10, 4),)),
     "conv3d": (lambda: nn.Conv3d(4, 6, (3, 2, 3), (2, 1, 1), (1, 0, 1), (2, 1, 1), 2),
                (uniform(2, 4, 7, 6, 5),), (uniform(1, 4, 7, 6, 5),)),
@@ -160,14 +212,16 @@ def export(name, directory):
     module = make().eval().requires_grad_(False)
     dynamic = None if others is None else tuple((rest[0] if rest else {0: AUTO}) for _ in inputs)
     program = torch.export.export(module, inputs, dynamic_shapes=dynamic)
+    if name.endswith("_decomposed"):
+        program = program.run_decompositions()
     for node in program.graph.nodes:
         if "stack_trace" in node.meta:
             node.meta["stack_trace"] = re.sub(r'"[^"]*/(site-packages/)?([^"/]*)"', r'"\2"',
                                               node.meta["stack_trace"])
     torch.export.save(program, "%s/%s.pt2" % (directory, name))
-    record = {**tensors("in", inputs), **tensors("out", module(*inputs))}
+    # Before the module runs: it may change its buffers.
     exact = copy.deepcopy(module).double()(*[x.double() if x.is_floating_point() else x for x in inputs])
-    record.update(tensors("ref", exact))
+    record = {**tensors("in", inputs), **tensors("out", module(*inputs)), **tensors("ref", exact)}
     if others is not None:
         record.update({**tensors("in2", others), **tensors("out2", module(*others))})
     save_file(record, "%s/%s.io.safetensors" % (directory, name))

@@ -190,7 +190,7 @@ OpsValue LoadAcross(OpsHandler& ops, TensorReader& in, Value* self, DType wanted
   return bits;
 }
 
-// Its bits read anew. Elements that loops do not hold as they are stored: evaluated.
+// Its bits read anew. Elements that loops do not hold as they are stored: copied as they are.
 absl::StatusOr<std::vector<Lowered>> LowerViewDType(const LowerContext& c) {
   Value* self = c.args.Tensor(0);
   const DType from = self->type.tensor().dtype, to = c.result().dtype;
@@ -199,7 +199,12 @@ absl::StatusOr<std::vector<Lowered>> LowerViewDType(const LowerContext& c) {
         ViewLoops{self, [](Index index) { return std::vector<Expr>(index.begin(), index.end()); }}};
   }
   if (!HasPlainBits(from) || !HasPlainBits(to)) {
-    return Unimplemented("view.dtype from ", Name(from), " to ", Name(to), " inside a loop");
+    ExternLoops copy;
+    copy.id = "copy";
+    copy.attributes = "bits=1";
+    copy.inputs = {self};
+    copy.contiguous_inputs = {true};
+    return std::vector<Lowered>{std::move(copy)};
   }
   return std::vector<Lowered>{
       PointwiseLoops{[self, from, to](OpsHandler& ops, TensorReader& in, Index index) {
@@ -275,7 +280,10 @@ std::vector<OpRow> ReshapeRows() {
         return Argument::Of(b.Call("aten.view.dtype", {updated, base->type.tensor().dtype}));
       },
       .samples = {"aten.view.dtype(f32[4], i32)", "aten.view.dtype(u8[2, 8], f64)",
-                  "aten.view.dtype(u8[2, 6], i3)", "aten.view.dtype(u4[3, 8], i16)"},
+                  "aten.view.dtype(u8[2, 6], i3)", "aten.view.dtype(u4[3, 8], i16)",
+                  "aten.view.dtype(bf16[2, 3], i16)", "aten.view.dtype(i16[s0, 4], f16)",
+                  "aten.view.dtype(f8e4m3fn[2, 4], f32)", "aten.view.dtype(f16[3]{2}, bf16)",
+                  "aten.view.dtype(bool[4], u8)"},
   });
   view_dtype.lower = LowerViewDType;
   rows.push_back(std::move(view_dtype));

@@ -90,19 +90,7 @@ absl::StatusOr<std::vector<ValueType>> InferInPlace(const OpRow& functional,
                                                     const InferContext& c) {
   LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types, functional.infer(c));
   const TensorType& self = c.args.Type(0);
-  const TensorType& result = types[0].tensor();
-  if (!CanCast(result.dtype, self.dtype)) {
-    return InvalidArgument(c.args.schema().name, ": result type ", Name(result.dtype),
-                           " can't be cast to ", Name(self.dtype), ", the type of self");
-  }
-  bool same = result.rank() == self.rank();
-  for (int d = 0; same && d < self.rank(); ++d) {
-    same = !symbolic::IsRefused(c.shapes, symbolic::Ne(result.sizes[d], self.sizes[d]));
-  }
-  if (!same) {
-    return InvalidArgument(c.args.schema().name, ": self ", ToString(self),
-                           " doesn't match the result's shape ", ToString(result));
-  }
+  LATHE_RETURN_IF_ERROR(CheckWritable(c.args.schema().name, types[0].tensor(), self, c.shapes));
   return std::vector<ValueType>{self};
 }
 
@@ -123,6 +111,7 @@ std::string InPlaceName(const std::string& functional, size_t base_end) {
       {"aten.float_power.Tensor_Tensor", "aten.float_power_.Tensor"},
       {"aten.float_power.Tensor_Scalar", "aten.float_power_.Scalar"},
       {"aten.floor_divide", "aten.floor_divide_.Tensor"},
+      {"aten.ldexp.Tensor", "aten.ldexp_"},
       {"aten.__and__.Tensor", "aten.__iand__.Tensor"},
       {"aten.__and__.Scalar", "aten.__iand__.Scalar"},
       {"aten.__or__.Tensor", "aten.__ior__.Tensor"},
@@ -140,6 +129,23 @@ std::string InPlaceName(const std::string& functional, size_t base_end) {
 }
 
 }  // namespace
+
+absl::Status CheckWritable(const std::string& op, const TensorType& result, const TensorType& out,
+                           ShapeEnv& shapes) {
+  if (!CanCast(result.dtype, out.dtype)) {
+    return InvalidArgument(op, ": result type ", Name(result.dtype), " can't be cast to ",
+                           Name(out.dtype), ", the type of what is written");
+  }
+  bool same = result.rank() == out.rank();
+  for (int d = 0; same && d < out.rank(); ++d) {
+    same = !symbolic::IsRefused(shapes, symbolic::Ne(result.sizes[d], out.sizes[d]));
+  }
+  if (!same) {
+    return InvalidArgument(op, ": ", ToString(out), " doesn't match the result's shape ",
+                           ToString(result));
+  }
+  return absl::OkStatus();
+}
 
 void DeriveFromDecomposition(OpRow& row, const RegistryFunction& registry) {
   if (!row.decompose) return;

@@ -1,6 +1,8 @@
 #include "ir/ops/registry.h"
 
+#include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
@@ -17,6 +19,23 @@ struct OpRegistry::Table {
   std::vector<std::shared_ptr<const OpRow>> owned;
   std::vector<const OpRow*> rows;
   absl::flat_hash_map<std::string, const OpRow*> by_name;
+  // Forms with `out`, of which few programs use any: made when asked for; nullptr for what is none.
+  mutable std::mutex mutex;
+  mutable absl::flat_hash_map<std::string, std::unique_ptr<const OpRow>> out_rows;
+
+  const OpRow* FindOut(absl::string_view name) const {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto [it, is_new] = out_rows.try_emplace(std::string(name), nullptr);
+    if (!is_new) return it->second.get();
+    std::optional<OpRow> row = OutRow(name, [this](const std::string& functional) {
+      const auto found = std::find_if(owned.begin(), owned.end(), [&](const auto& candidate) {
+        return candidate->parsed.name == functional;
+      });
+      return found == owned.end() ? nullptr : *found;
+    });
+    if (row.has_value()) it->second = std::make_unique<const OpRow>(*std::move(row));
+    return it->second.get();
+  }
 
   void Own(OpRow row, bool is_stated) {
     owned.push_back(std::make_shared<const OpRow>(std::move(row)));
@@ -123,7 +142,7 @@ absl::StatusOr<OpRegistry> OpRegistry::With(std::vector<OpRow> rows) const {
 const OpRow* OpRegistry::Find(absl::string_view name) const {
   if (absl::EndsWith(name, ".default")) name.remove_suffix(8);
   auto it = table_->by_name.find(name);
-  return it == table_->by_name.end() ? nullptr : it->second;
+  return it == table_->by_name.end() ? table_->FindOut(name) : it->second;
 }
 
 const std::vector<const OpRow*>& OpRegistry::rows() const { return table_->rows; }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/derived_rows.h"
 #include "ir/ops/written_targets.h"
 #include "ir/passes/graph_edit.h"
 #include "ir/passes/storage_tracker.h"
@@ -164,8 +165,13 @@ class Functionalizer {
     if (name.empty() || registry_.Find(name) == nullptr) {
       return Unimplemented(node.op, ": has no functional form");
     }
+    std::vector<Argument> given = node.arguments;
+    const Schema& schema = node.row->parsed;
+    if (schema.arguments.back().is_written && schema.arguments.back().keyword_only) {
+      given = FunctionalArguments(registry_.Find(name)->parsed, schema, OpArgs(schema, given));
+    }
     std::vector<CallArgument> arguments;
-    for (const Argument& argument : node.arguments) arguments.emplace_back(argument);
+    for (Argument& argument : given) arguments.emplace_back(std::move(argument));
     std::vector<Value*> values = builder_.CallMany(name, std::move(arguments));
     LATHE_RETURN_IF_ERROR(builder_.status());
     return values;

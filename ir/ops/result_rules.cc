@@ -154,6 +154,16 @@ absl::StatusOr<DType> PromotedType(const OpArgs& args, absl::Span<const int> ope
     }
   }
   if (list.empty()) return InvalidArgument(args.schema().name, ": no operand is given");
+  // Numbers are of one kind, past the signed ones or not.
+  const auto is_large = [](const PromotionOperand& operand) {
+    return operand.rank == PromotionOperand::Rank::kPythonScalar && operand.dtype == DType::kU64;
+  };
+  if (std::any_of(list.begin(), list.end(), is_large)) {
+    for (PromotionOperand& operand : list) {
+      const bool is_number = operand.rank == PromotionOperand::Rank::kPythonScalar;
+      if (is_number && operand.dtype == DType::kI64) operand.dtype = DType::kU64;
+    }
+  }
   absl::StatusOr<DType> type = ResultType(list);
   if (!type.ok()) return Annotate(type.status(), args.schema().name);
   return type;

@@ -93,6 +93,7 @@ bool SampleLayout::IsChannelsLast() const {
 }
 
 bool SampleLayout::IsDense() const {
+  if (IsContiguous()) return true;  // whatever the strides of sizes below 2
   std::vector<int> order(sizes.size());
   for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
   if (sizes.size() == 1) return sizes[0] < 2 || strides[0] == 1;

@@ -172,20 +172,26 @@ double BaseOf(const OpArgs& args) {
   return i < 0 ? 0 : args.Float(i);
 }
 
+// The ends of linspace are numbers of an integer result's dtype; others keep what they have.
+DType EndType(bool is_linspace, DType result) {
+  return is_linspace && IsInteger(result) ? result : DType::kF64;
+}
+
 // Steps from both ends, so that the last element is `end` itself.
 absl::StatusOr<std::vector<Lowered>> LowerLinspace(const LowerContext& c) {
   const Expr steps = c.args.Int(2);
   const double base = BaseOf(c.args);
+  const DType ends = EndType(base == 0, c.result().dtype);
   auto end_of = [&](int i) -> std::function<OpsValue(OpsHandler&, TensorReader&)> {
     if (IsTensorArgument(c.args.schema(), i)) {
-      return [t = c.args.Tensor(i)](OpsHandler& ops, TensorReader& in) {
-        return ops.Cast(in.Load(ops, t, {}), DType::kF64);
+      return [=, t = c.args.Tensor(i)](OpsHandler& ops, TensorReader& in) {
+        return ops.Cast(ops.Cast(in.Load(ops, t, {}), ends), DType::kF64);
       };
     }
     if (auto e = c.args.ScalarExpr(i)) {
       return [e = *e](OpsHandler& ops, TensorReader&) { return ops.IndexExpr(e, DType::kF64); };
     }
-    return [v = c.args.Number(i).ToDouble()](OpsHandler& ops, TensorReader&) {
+    return [v = Convert(c.args.Number(i), ends).ToDouble()](OpsHandler& ops, TensorReader&) {
       return ops.Constant(Scalar(v), DType::kF64);
     };
   };
@@ -205,14 +211,16 @@ absl::StatusOr<std::vector<Lowered>> LowerLinspace(const LowerContext& c) {
 }
 
 Results EvaluateLinspace(const EvaluateContext& c) {
+  Tensor out = c.Allocate();
+  int base_argument = ArgumentNamed(c.args.schema(), "base");
   auto end_of = [&](int i) {
-    return (IsTensorArgument(c.args.schema(), i) ? c.args.Tensor(i).AtLinear(0) : c.args.Number(i))
-        .ToComplex();
+    const Scalar end =
+        IsTensorArgument(c.args.schema(), i) ? c.args.Tensor(i).AtLinear(0) : c.args.Number(i);
+    if (IsComplex(out.dtype())) return end.ToComplex();
+    return std::complex<double>(Convert(end, EndType(base_argument < 0, out.dtype())).ToDouble());
   };
   const std::complex<double> start = end_of(0), end = end_of(1);
-  Tensor out = c.Allocate();
   const int64_t steps = out.numel();
-  int base_argument = ArgumentNamed(c.args.schema(), "base");
   const std::complex<double> step =
       (end - start) / static_cast<double>(std::max<int64_t>(steps - 1, 1));
   for (int64_t k = 0; k < steps; ++k) {

@@ -22,6 +22,16 @@ using Results = absl::StatusOr<std::vector<HostValue>>;
 
 bool IsMask(const Value* v) { return v != nullptr && IsBool(TypeOf(v).dtype); }
 
+// Indices of u8 are masks too, from before there was bool.
+std::vector<Value*> IndicesOf(Builder& b, const OpArgs& args) {
+  std::vector<Value*> indices = args.Tensors(1);
+  for (Value*& index : indices) {
+    if (index == nullptr || TypeOf(index).dtype != DType::kU8) continue;
+    index = b.Call("aten.ne.Scalar", {index, Scalar(0)});
+  }
+  return indices;
+}
+
 // ---- lathe.index ----
 
 // TensorIterator runs over self with strides 0 along the indices, and over the indices: its
@@ -110,7 +120,7 @@ CallArgument IndexList(const std::vector<Value*>& indices) { return CallArgument
 
 Decomposed DecomposeIndex(Builder& b, const OpArgs& args) {
   LATHE_ASSIGN_OR_RETURN(std::vector<Value*> indices,
-                         WithoutMasks(b, args.Type(0), args.Tensors(1)));
+                         WithoutMasks(b, args.Type(0), IndicesOf(b, args)));
   LATHE_RETURN_IF_ERROR(b.status());
   return OneArgument(b.Call("lathe.index", {args.Tensor(0), IndexList(indices)}));
 }
@@ -185,7 +195,7 @@ Results EvaluateIndexPut(const EvaluateContext& c) {
 Decomposed DecomposeIndexPut(Builder& b, const OpArgs& args) {
   Value *self = args.Tensor(0), *values = args.Tensor(2);
   const TensorType type = TypeOf(self);
-  const std::vector<Value*> given = args.Tensors(1);
+  const std::vector<Value*> given = IndicesOf(b, args);
   const bool one_value = NumElements(TypeOf(values)) == 1;
   if (given.size() == 1 && IsMask(given[0]) && one_value && !args.Bool(3) &&
       TypeOf(given[0]).rank() > 0 && TypeOf(given[0]).rank() <= type.rank()) {
@@ -230,7 +240,7 @@ Decomposed DecomposeMaskedScatter(Builder& b, const OpArgs& args) {
       BroadcastSizes(std::vector<TensorType>{args.Type(0), args.Type(1)}, b.shapes()));
   self = b.Call("aten.expand", {self, sizes});
   if (NumElements(args.Type(2)) == 0) {
-    return OneArgument(Clone(b, self, MemoryFormat::kPreserve));
+    return OneArgument(Clone(b, self, MemoryFormat::kContiguous));
   }
   Value* mask = b.Call("aten.expand", {args.Tensor(1), sizes});
   Value* flat = CastTo(b, Reshape(b, mask, {-1}), DType::kI64);
@@ -238,7 +248,8 @@ Decomposed DecomposeMaskedScatter(Builder& b, const OpArgs& args) {
   number = Reshape(b, number, sizes);
   number = b.Call("aten.where.ScalarOther", {mask, number, Scalar(0)});
   Value* taken = b.Call("aten.take", {source, number});
-  return OneArgument(b.Call("aten.where.self", {mask, taken, self}));
+  Value* result = b.Call("aten.where.self", {mask, taken, self});
+  return OneArgument(Clone(b, result, MemoryFormat::kContiguous));
 }
 
 // self[indices], `fill` where the mask is false and the indices may lie outside.
@@ -298,6 +309,11 @@ std::vector<OpRow> AdvancedIndexRows() {
   rows[1].infer = InferIndexPut;
   rows[1].lower = LowerIndexPut;
   rows[1].evaluate = EvaluateIndexPut;
+  rows.push_back(
+      Row("aten::_index_put_impl(Tensor self, Tensor?[] indices, Tensor values, "
+          "bool accumulate=False, bool unsafe=False) -> Tensor",
+          "index_put; `unsafe` leaves a check of the indices out, which lathe makes.",
+          DecomposeIndexPut, {}));
   for (const char* name : {"index.Tensor", "_unsafe_index.Tensor"}) {
     rows.push_back(Row(std::string("aten::") + name + "(Tensor self, Tensor?[] indices) -> Tensor",
                        "Advanced indexing by integers and bool masks.", DecomposeIndex, {}));

@@ -1,5 +1,6 @@
 // Padding: constants, reflections, repeated edges.
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,7 @@
 #include "ir/ops/builder.h"
 #include "ir/ops/index/index_rows.h"
 #include "ir/ops/index/mapped_row.h"
+#include "ir/ops/result_rules.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/dense_strides.h"
 #include "ir/ops/view/size_math.h"
@@ -44,6 +46,20 @@ Types InferPadded(const InferContext& c) {
   const TensorType& self = c.args.Type(0);
   TensorType type = ContiguousType(self.dtype, std::move(sizes), self.device);
   if (IsChannelsLast(self, c.shapes)) type.strides = StridesOfChannelsLast(type.sizes);
+  return One(std::move(type));
+}
+
+// With nothing to pad it is a clone of a part.
+Types InferConstantPad(const InferContext& c) {
+  LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types, InferPadded(c));
+  const std::vector<Expr> pad = c.args.Ints(1);
+  const bool only_cuts = std::all_of(pad.begin(), pad.end(), [](const Expr& e) {
+    return e.AsInt().has_value() && *e.AsInt() <= 0;
+  });
+  if (!only_cuts) return types;
+  TensorType type = types[0].tensor();
+  type.strides = c.args.Type(0).strides;
+  type.strides = PreservedStrides(type, c.shapes);
   return One(std::move(type));
 }
 
@@ -191,7 +207,7 @@ std::vector<OpRow> PaddingRows() {
   rows.push_back(MappedRow({
       .schema = "aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
       .doc = "Places before and after the last dimensions, of one value; negative numbers cut.",
-      .infer = InferPadded,
+      .infer = InferConstantPad,
       .map = ConstantPadMap,
       .fill_argument = 2,
       .samples = {"aten.constant_pad_nd(f32[2, 3], [1, 2], 0.5)",

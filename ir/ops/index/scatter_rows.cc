@@ -96,7 +96,8 @@ Types InferScatter(const InferContext& c, const Form& form) {
   const TensorType& self = c.args.Type(0);
   const DType index = c.args.Type(form.index).dtype;
   const bool has_elements = !(NumElements(c.args.Type(form.index)) == 0);
-  if (self.dtype == DType::kBool && form.reduce >= 0 && c.args.String(form.reduce) == "mean") {
+  if (self.dtype == DType::kBool && has_elements && form.reduce >= 0 &&
+      c.args.String(form.reduce) == "mean") {
     return InvalidArgument(c.args.schema().name, ": the mean of bool is not supported");
   }
   if (has_elements && index != DType::kI64 && index != DType::kI32) {
@@ -120,6 +121,8 @@ Types InferScatter(const InferContext& c, const Form& form) {
   if (SourceIsTensor(c.args, form) && has_elements) {
     LATHE_RETURN_IF_ERROR(CheckSourceCoversIndex(c, form, dim));
   }
+  // Eager clones self for index_fill alone.
+  if (!form.wraps) return One(ContiguousType(self.dtype, self.sizes, self.device));
   TensorType type = self;
   type.strides = PreservedStrides(self, c.shapes);
   type.offset = 0;
@@ -158,6 +161,12 @@ std::optional<ExternLoops> AsExtern(const LowerContext& c, const Form& form, int
 
 absl::StatusOr<std::vector<Lowered>> LowerScatter(const LowerContext& c, const Form& form) {
   LATHE_ASSIGN_OR_RETURN(int dim, DimOf(c.args));
+  if (NumElements(c.args.Type(form.index)) == 0) {
+    return std::vector<Lowered>{
+        PointwiseLoops{[self = c.args.Tensor(0)](OpsHandler& ops, TensorReader& in, Index at) {
+          return in.Load(ops, self, at);
+        }}};
+  }
   absl::StatusOr<StoreMode> plain = ModeOf(c.args, form);
   if (!plain.ok()) {
     std::optional<ExternLoops> scatter = AsExtern(c, form, dim);
@@ -275,6 +284,42 @@ Results EvaluateScatter(const EvaluateContext& c, const Form& form) {
   });
 }
 
+// Whether eager gathers what meets a place in f32 and rounds once: all but vectors of index_add.
+bool GathersWide(const OpArgs& args, const Form& form) {
+  const TensorType& self = args.Type(0);
+  return !ReduceOf(args, form).empty() && ComputeType(self.dtype) != self.dtype &&
+         !(form.is_whole && self.rank() <= 1);
+}
+
+// "aten.scatter_add" by "lathe.scatter_add", in f32 where eager is.
+DecomposeFunction ByWideForm(std::string name, Form form) {
+  return [=](Builder& b, const OpArgs& args) -> absl::StatusOr<Arguments> {
+    std::vector<CallArgument> arguments;
+    for (int k = 0; k < args.size(); ++k) arguments.emplace_back(args[k]);
+    const DType dtype = args.Type(0).dtype;
+    if (args.Type(form.index).dtype == DType::kI32) {
+      arguments[form.index] = CastTo(b, args.Tensor(form.index), DType::kI64);
+    }
+    // Only sums of one number are loops: others take a tensor of it.
+    if (!SourceIsTensor(args, form) && ReduceOf(args, form) != "add") {
+      Value* source =
+          b.Call("aten.full_like", {args[form.index], args[form.source]}, {{"dtype", dtype}});
+      return OneArgument(b.Call("aten.scatter.reduce", {args[0], args[1], args[2], source},
+                                {{"reduce", args[form.reduce]}}));
+    }
+    // Operands of two dtypes are for the form to refuse.
+    const bool fits = !SourceIsTensor(args, form) || args.Type(form.source).dtype == dtype;
+    if (!fits || !GathersWide(args, form)) {
+      return OneArgument(b.Call(name, std::move(arguments)));
+    }
+    arguments[0] = CastTo(b, args.Tensor(0), DType::kF32);
+    if (SourceIsTensor(args, form)) {
+      arguments[form.source] = CastTo(b, args.Tensor(form.source), DType::kF32);
+    }
+    return OneArgument(CastTo(b, b.Call(name, std::move(arguments)), dtype));
+  };
+}
+
 OpRow ScatterRow(std::string schema, std::string doc, Form form, bool is_lowered = true) {
   OpRow row;
   row.schema = std::move(schema);
@@ -285,6 +330,40 @@ OpRow ScatterRow(std::string schema, std::string doc, Form form, bool is_lowered
   }
   row.evaluate = [form](const EvaluateContext& c) { return EvaluateScatter(c, form); };
   return row;
+}
+
+// A row that reduces, and the one that does it.
+void AddReducing(std::vector<OpRow>& rows, const std::string& schema, const std::string& doc,
+                 Form form) {
+  const std::string rest = schema.substr(std::string("aten::").size());
+  rows.push_back(ScatterRow("lathe::" + rest, doc, form));
+  OpRow row;
+  row.schema = schema;
+  row.doc = doc;
+  row.decompose = ByWideForm("lathe." + rest.substr(0, rest.find('(')), form);
+  rows.push_back(std::move(row));
+}
+
+// index_reduce: scatter_reduce with the index repeated along the other dimensions. Narrow floats,
+// which eager rounds at every step, go one by one.
+absl::StatusOr<Arguments> DecomposeIndexReduce(Builder& b, const OpArgs& args) {
+  const TensorType &self = args.Type(0), &index = args.Type(2), &source = args.Type(3);
+  const bool fits = self.rank() > 0 && self.rank() == source.rank() && index.rank() == 1 &&
+                    self.dtype == source.dtype && ComputeType(self.dtype) == self.dtype &&
+                    !IsBool(self.dtype) && !(NumElements(index) == 0);
+  LATHE_ASSIGN_OR_RETURN(int dim, DimOf(args));
+  if (!fits ||
+      !symbolic::IsAccepted(b.shapes(), symbolic::Eq(index.sizes[0], source.sizes[dim]), {})) {
+    return OneArgument(b.Call("lathe.index_reduce", {args[0], args[1], args[2], args[3], args[4]},
+                              {{"include_self", args.Bool(5)}}));
+  }
+  std::vector<Expr> sizes(self.rank(), 1);
+  sizes[dim] = index.sizes[0];
+  Value* places = Reshape(b, CastTo(b, args.Tensor(2), DType::kI64), sizes);
+  places = b.Call("aten.expand", {places, source.sizes});
+  return OneArgument(b.Call("lathe.scatter_reduce.two",
+                            {args[0], Argument::Int(dim), places, args[3], args[4]},
+                            {{"include_self", args.Bool(5)}}));
 }
 
 // put(self, index, source, accumulate): index_put on self as a vector.
@@ -300,7 +379,9 @@ absl::StatusOr<Arguments> DecomposePut(Builder& b, const OpArgs& args) {
   Value* at = Reshape(b, index, {-1});
   Value* put = b.Call("aten.index_put", {flat, CallArgument(std::vector<Value*>{at}),
                                          Reshape(b, source, {-1}), args.Bool(3)});
-  return OneArgument(Reshape(b, put, type.sizes));
+  // Like index_put, a clone of self with other elements.
+  Value* result = Clone(b, self, MemoryFormat::kPreserve);
+  return OneArgument(b.Call("aten.copy", {result, Reshape(b, put, type.sizes)}));
 }
 
 // index_fill with a tensor: its one number.
@@ -315,7 +396,8 @@ absl::StatusOr<Arguments> DecomposeIndexFillTensor(Builder& b, const OpArgs& arg
   const TensorType& index = args.Type(2);
   if (!sizes.empty()) sizes[dim] = index.rank() == 0 ? Expr(1) : index.sizes[0];
   Value* filled = b.Call("aten.expand", {CastTo(b, value, TypeOf(self).dtype), sizes});
-  return OneArgument(b.Call("aten.index_copy", {self, args[1], args[2], filled}));
+  filled = b.Call("aten.index_copy", {self, args[1], args[2], filled});
+  return OneArgument(b.Call("aten.copy", {Clone(b, self, MemoryFormat::kPreserve), filled}));
 }
 
 }  // namespace
@@ -328,38 +410,41 @@ std::vector<OpRow> ScatterRows() {
   rows.push_back(ScatterRow("aten::scatter.value" + head + "Scalar value) -> Tensor",
                             "self with the places that the index names replaced by a number.",
                             Form{}));
-  rows.push_back(ScatterRow("aten::scatter.reduce" + head + "Tensor src, *, str reduce) -> Tensor",
-                            "self with src added to, or multiplied into, the places that the index "
-                            "names.",
-                            Form{.reduce = 4}));
-  rows.push_back(
-      ScatterRow("aten::scatter.value_reduce" + head + "Scalar value, *, str reduce) -> Tensor",
-                 "self with a number added to, or multiplied into, the places that the "
-                 "index names.",
-                 Form{.reduce = 4}));
-  rows.push_back(ScatterRow("aten::scatter_add" + head + "Tensor src) -> Tensor",
-                            "self with src added at the places that the index names.",
-                            Form{.fixed_reduce = "sum"}));
-  rows.push_back(ScatterRow("aten::scatter_reduce.two" + head +
-                                "Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-                            "self with src reduced (sum, prod, mean, amax, amin) into the places "
-                            "that the index names.",
-                            Form{.reduce = 4, .include_self = 5}));
-  rows.push_back(
-      ScatterRow("aten::index_add" + head + "Tensor source, *, Scalar alpha=1) -> Tensor",
-                 "self with alpha * source added at places of a dimension.",
-                 Form{.is_whole = true, .alpha = 4, .fixed_reduce = "sum"}));
+  AddReducing(rows, "aten::scatter.reduce" + head + "Tensor src, *, str reduce) -> Tensor",
+              "self with src added to, or multiplied into, the places that the index "
+              "names.",
+              Form{.reduce = 4});
+  AddReducing(rows, "aten::scatter.value_reduce" + head + "Scalar value, *, str reduce) -> Tensor",
+              "self with a number added to, or multiplied into, the places that the "
+              "index names.",
+              Form{.reduce = 4});
+  AddReducing(rows, "aten::scatter_add" + head + "Tensor src) -> Tensor",
+              "self with src added at the places that the index names.",
+              Form{.fixed_reduce = "sum"});
+  AddReducing(rows,
+              "aten::scatter_reduce.two" + head +
+                  "Tensor src, str reduce, *, bool include_self=True) -> Tensor",
+              "self with src reduced (sum, prod, mean, amax, amin) into the places "
+              "that the index names.",
+              Form{.reduce = 4, .include_self = 5});
+  AddReducing(rows, "aten::index_add" + head + "Tensor source, *, Scalar alpha=1) -> Tensor",
+              "self with alpha * source added at places of a dimension.",
+              Form{.is_whole = true, .alpha = 4, .fixed_reduce = "sum"});
   rows.push_back(ScatterRow("aten::index_copy" + head + "Tensor source) -> Tensor",
                             "self with places of a dimension replaced by source.",
                             Form{.is_whole = true}));
   rows.push_back(ScatterRow("aten::index_fill.int_Scalar" + head + "Scalar value) -> Tensor",
                             "self with places of a dimension set to a number.",
                             Form{.is_whole = true, .wraps = true}));
-  rows.push_back(ScatterRow("aten::index_reduce" + head +
-                                "Tensor source, str reduce, *, bool include_self=True) -> Tensor",
-                            "self with source reduced (prod, mean, amax, amin) into places of a "
-                            "dimension.",
+  const std::string index_reduce =
+      "index_reduce" + head + "Tensor source, str reduce, *, bool include_self=True) -> Tensor";
+  rows.push_back(ScatterRow("lathe::" + index_reduce, "index_reduce, step by step.",
                             Form{.is_whole = true, .reduce = 4, .include_self = 5}, false));
+  OpRow by_index;
+  by_index.schema = "aten::" + index_reduce;
+  by_index.doc = "self with source reduced (prod, mean, amax, amin) into places of a dimension.";
+  by_index.decompose = DecomposeIndexReduce;
+  rows.push_back(std::move(by_index));
   OpRow fill;
   fill.schema = "aten::index_fill.int_Tensor" + head + "Tensor value) -> Tensor";
   fill.doc = "self with places of a dimension set to a number held by a tensor.";

@@ -7,6 +7,7 @@
 #include "dtypes/promotion.h"
 #include "ir/ops/host/host_loops.h"
 #include "ir/ops/index/index_rows.h"
+#include "ir/ops/result_rules.h"
 #include "ir/ops/view/compose.h"
 #include "ir/ops/view/size_math.h"
 #include "symbolic/assumed.h"
@@ -55,14 +56,13 @@ void SearchAll(const Tensor& sequence, const std::vector<T>& s, const std::optio
   FromVector<int64_t>(found, out);
 }
 
-// A number to search for counts as a tensor of its own kind.
-Tensor ValuesOf(const HostArgs& args, int i) {
-  if (args.schema().arguments[i].type == SchemaArgument::Type::kTensor) return args.Tensor(i);
-  Scalar s = args.Number(i);
-  const DType dtype = s.is_float()                      ? DType::kF64
-                      : s.kind() == Scalar::Kind::kUInt ? DType::kU64
-                                                        : DType::kI64;
-  return Tensor::FromScalar(dtype, s);
+// A number to search for counts as a tensor of what it and the sequence promote to.
+Value* NumberTensor(Builder& b, const OpArgs& args, int i, DType sequence) {
+  const bool is_float = IsFloat(NumberType(args, i));
+  DType dtype = sequence;
+  if (IsBool(sequence)) dtype = is_float ? DType::kF32 : DType::kI64;
+  if (IsInteger(sequence) && is_float) dtype = DType::kF32;
+  return b.Call("aten.scalar_tensor", {args[i]}, {{"dtype", dtype}});
 }
 
 // Numbers of one type whose order is that of the integers, of u64 and of signed ones alike.
@@ -102,7 +102,8 @@ std::optional<DType> ComparedIn(DType x, DType y) {
   return DType::kI64;
 }
 
-absl::StatusOr<std::vector<Lowered>> LowerSearch(Value* sequence, Value* values, bool right) {
+absl::StatusOr<std::vector<Lowered>> LowerSearch(Value* sequence, Value* values, Value* sorter,
+                                                 bool right) {
   const TensorType &s = TypeOf(sequence), &v = TypeOf(values);
   const std::optional<int64_t> length = s.rank() == 0 ? std::nullopt : s.sizes.back().AsInt();
   const std::optional<DType> compared = ComparedIn(s.dtype, v.dtype);
@@ -124,6 +125,7 @@ absl::StatusOr<std::vector<Lowered>> LowerSearch(Value* sequence, Value* values,
               goes_on,
               [&] {
                 place.back() = ops.Indirect(middle, n);
+                if (sorter != nullptr) place.back() = ops.Indirect(in.Load(ops, sorter, place), n);
                 return ops.Cast(in.Load(ops, sequence, place), dtype);
               },
               Scalar(0));
@@ -136,46 +138,76 @@ absl::StatusOr<std::vector<Lowered>> LowerSearch(Value* sequence, Value* values,
       }}};
 }
 
-OpRow BucketizeRow(bool is_tensor) {
+OpRow BucketizeRow() {
   OpRow row;
-  row.schema = std::string("aten::bucketize.") +
-               (is_tensor ? "Tensor(Tensor self" : "Scalar(Scalar self") +
-               ", Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor";
+  row.schema =
+      "aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
+      "right=False) -> Tensor";
   row.doc = "The number of boundaries below each element.";
-  row.infer = [is_tensor](const InferContext& c) -> Types {
+  row.infer = [](const InferContext& c) -> Types {
     const TensorType& boundaries = c.args.Type(1);
     if (boundaries.rank() != 1) {
       return InvalidArgument("boundaries tensor must be 1 dimension, but got ",
                              ToString(boundaries));
     }
-    return One(ContiguousType(ResultDType(c.args.Bool(2)),
-                              is_tensor ? c.args.Type(0).sizes : std::vector<Expr>(),
-                              boundaries.device));
+    return One(
+        ContiguousType(ResultDType(c.args.Bool(2)), c.args.Type(0).sizes, boundaries.device));
   };
   row.evaluate = [](const EvaluateContext& c) -> Results {
     Tensor out = c.Allocate();
     LATHE_RETURN_IF_ERROR(
-        RunSearch(c.args.Tensor(1), std::nullopt, ValuesOf(c.args, 0), c.args.Bool(3), out));
+        RunSearch(c.args.Tensor(1), std::nullopt, c.args.Tensor(0), c.args.Bool(3), out));
     return OneResult(out);
   };
-  if (is_tensor) {
-    row.lower = [](const LowerContext& c) {
-      return LowerSearch(c.args.Tensor(1), c.args.Tensor(0), c.args.Bool(3));
-    };
-  }
-  if (is_tensor) row.samples = {"aten.bucketize.Tensor(f32[3, 4], f32[5])"};
+  row.lower = [](const LowerContext& c) {
+    return LowerSearch(c.args.Tensor(1), c.args.Tensor(0), nullptr, c.args.Bool(3));
+  };
+  row.samples = {"aten.bucketize.Tensor(f32[3, 4], f32[5])"};
   return row;
 }
 
-OpRow SearchSortedRow(bool is_tensor) {
+OpRow BucketizeNumberRow() {
   OpRow row;
-  row.schema = std::string("aten::searchsorted.") +
-               (is_tensor ? "Tensor(Tensor sorted_sequence, Tensor self"
-                          : "Scalar(Tensor sorted_sequence, Scalar self") +
-               ", *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) "
-               "-> Tensor";
+  row.schema =
+      "aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
+      "right=False) -> Tensor";
+  row.doc = "The number of boundaries below a number.";
+  row.decompose = [](Builder& b, const OpArgs& args) -> absl::StatusOr<Arguments> {
+    Value* number = NumberTensor(b, args, 0, args.Type(1).dtype);
+    return OneArgument(b.Call("aten.bucketize.Tensor", {number, args[1]},
+                              {{"out_int32", args.Bool(2)}, {"right", args.Bool(3)}}));
+  };
+  return row;
+}
+
+OpRow SearchSortedNumberRow() {
+  OpRow row;
+  row.schema =
+      "aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, "
+      "bool right=False, str? side=None, Tensor? sorter=None) -> Tensor";
+  row.doc = "The place in a sorted sequence where a number would stand.";
+  row.decompose = [](Builder& b, const OpArgs& args) -> absl::StatusOr<Arguments> {
+    if (args.Type(0).rank() > 1) {
+      return InvalidArgument("searchsorted: a number needs a sequence of 1 dimension, got ",
+                             ToString(args.Type(0)));
+    }
+    Value* number = NumberTensor(b, args, 1, args.Type(0).dtype);
+    return OneArgument(b.Call("aten.searchsorted.Tensor", {args[0], number},
+                              {{"out_int32", args.Bool(2)},
+                               {"right", args.Bool(3)},
+                               {"side", args[4]},
+                               {"sorter", args[5]}}));
+  };
+  return row;
+}
+
+OpRow SearchSortedRow() {
+  OpRow row;
+  row.schema =
+      "aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, "
+      "bool right=False, str? side=None, Tensor? sorter=None) -> Tensor";
   row.doc = "The place in a sorted sequence where each element would stand.";
-  row.infer = [is_tensor](const InferContext& c) -> Types {
+  row.infer = [](const InferContext& c) -> Types {
     const TensorType& sequence = c.args.Type(0);
     if (!c.args.IsNone(4) && c.args.String(4) != "left" && c.args.String(4) != "right") {
       return InvalidArgument("side can only be 'left' or 'right' but got ", c.args.String(4));
@@ -184,8 +216,8 @@ OpRow SearchSortedRow(bool is_tensor) {
       return InvalidArgument("searchsorted: boundaries tensor should have positive dimension, got ",
                              ToString(sequence));
     }
-    bool fits = !is_tensor || sequence.rank() == 1 || c.args.Type(1).rank() == sequence.rank();
-    for (int d = 0; is_tensor && fits && sequence.rank() > 1 && d < sequence.rank() - 1; ++d) {
+    bool fits = sequence.rank() == 1 || c.args.Type(1).rank() == sequence.rank();
+    for (int d = 0; fits && sequence.rank() > 1 && d < sequence.rank() - 1; ++d) {
       fits =
           !symbolic::IsRefused(c.shapes, symbolic::Ne(sequence.sizes[d], c.args.Type(1).sizes[d]));
     }
@@ -195,41 +227,27 @@ OpRow SearchSortedRow(bool is_tensor) {
           "tensor and input value tensor must match, but we got boundaries tensor ",
           ToString(sequence), " and input value tensor ", ToString(c.args.Type(1)));
     }
-    if (!is_tensor && sequence.rank() != 1) {
-      return InvalidArgument("searchsorted: a number needs a sequence of 1 dimension, got ",
-                             ToString(sequence));
-    }
-    return One(ContiguousType(ResultDType(c.args.Bool(2)),
-                              is_tensor ? c.args.Type(1).sizes : std::vector<Expr>(),
-                              sequence.device));
+    return One(ContiguousType(ResultDType(c.args.Bool(2)), c.args.Type(1).sizes, sequence.device));
   };
   row.evaluate = [](const EvaluateContext& c) -> Results {
     Tensor out = c.Allocate();
     const bool right = c.args.Bool(3) || (!c.args.IsNone(4) && c.args.String(4) == "right");
     LATHE_RETURN_IF_ERROR(
-        RunSearch(c.args.Tensor(0), c.args.OptionalTensor(5), ValuesOf(c.args, 1), right, out));
+        RunSearch(c.args.Tensor(0), c.args.OptionalTensor(5), c.args.Tensor(1), right, out));
     return OneResult(out);
   };
-  if (is_tensor) {
-    row.lower = [](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
-      if (!c.args.IsNone(5)) return Unimplemented("a search in the order of a sorter");
-      const bool right = c.args.Bool(3) || (!c.args.IsNone(4) && c.args.String(4) == "right");
-      return LowerSearch(c.args.Tensor(0), c.args.Tensor(1), right);
-    };
-  }
-  if (is_tensor) row.samples = {"aten.searchsorted.Tensor(f32[5], f32[3, 4])"};
+  row.lower = [](const LowerContext& c) -> absl::StatusOr<std::vector<Lowered>> {
+    const bool right = c.args.Bool(3) || (!c.args.IsNone(4) && c.args.String(4) == "right");
+    return LowerSearch(c.args.Tensor(0), c.args.Tensor(1), c.args.OptionalTensor(5), right);
+  };
+  row.samples = {"aten.searchsorted.Tensor(f32[5], f32[3, 4])"};
   return row;
 }
 
 }  // namespace
 
 std::vector<OpRow> SearchRows() {
-  std::vector<OpRow> rows;
-  for (bool is_tensor : {true, false}) {
-    rows.push_back(BucketizeRow(is_tensor));
-    rows.push_back(SearchSortedRow(is_tensor));
-  }
-  return rows;
+  return {BucketizeRow(), BucketizeNumberRow(), SearchSortedRow(), SearchSortedNumberRow()};
 }
 
 }  // namespace lathe

@@ -10,7 +10,7 @@ namespace lathe {
 namespace {
 
 OpsValue Relu6(OpsHandler& ops, const PointwiseCall& c, OpsValue x) {
-  return ops.Minimum(ops.Maximum(x, c.Constant(0)), c.Constant(6));
+  return ops.Minimum(c.Constant(6), ops.Maximum(c.Constant(0), x));
 }
 
 OpsValue Gelu(const PointwiseCall& c) {
@@ -98,7 +98,7 @@ OpRow Float(std::string schema, std::string doc, PointwiseBody body) {
 std::vector<OpRow> RectifierRows() {
   return {
       Unary("relu", "max(self, 0); NaN stays.", Promote(kTakesRealNumbers),
-            [](const PointwiseCall& c) { return c.ops.Maximum(c[0], c.Constant(0)); }),
+            [](const PointwiseCall& c) { return c.ops.Maximum(c.Constant(0), c[0]); }),
       Unary("relu6", "self limited to [0, 6].", Promote(kTakesRealNumbers),
             [](const PointwiseCall& c) { return Relu6(c.ops, c, c[0]); }),
       Pointwise({.schema = "aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> "
@@ -107,7 +107,7 @@ std::vector<OpRow> RectifierRows() {
                  .dtypes = Promote(kTakesRealNumbers),
                  .body =
                      [](const PointwiseCall& c) {
-                       return c.ops.Minimum(c.ops.Maximum(c[0], c.Number(1)), c.Number(2));
+                       return c.ops.Minimum(c.Number(2), c.ops.Maximum(c.Number(1), c[0]));
                      }}),
       Float("aten::hardsigmoid(Tensor self) -> Tensor", "relu6(self + 3) / 6.",
             [](const PointwiseCall& c) {

@@ -7,11 +7,20 @@
 namespace lathe {
 namespace {
 
-// alpha * b, `alpha` the number argument `i`; eager rounds the product by itself.
-OpsValue Scaled(const PointwiseCall& c, OpsValue b, int i) {
-  bool is_known = !c.args.ScalarExpr(i) && !c.args.Number(i).is_complex();
-  if (is_known && c.args.Number(i) == Scalar(1)) return b;
-  return c.Rounded(c.ops.Mul(c.Number(i), b));
+// a + sign * alpha * b, `alpha` the number argument 2. As eager has it: in f32 and f64 one
+// rounding, in narrower floats one more, of the product.
+OpsValue Scaled(const PointwiseCall& c, OpsValue a, OpsValue b, bool subtracts) {
+  constexpr int kAlpha = 2;
+  const bool is_known = !c.args.ScalarExpr(kAlpha) && !c.args.Number(kAlpha).is_complex();
+  OpsValue product = b;
+  if (!is_known || !(c.args.Number(kAlpha) == Scalar(1))) {
+    const OpsValue alpha = c.Number(kAlpha);
+    if (IsFloat(c.dtype) && c.dtypes.common == c.dtype) {
+      return c.ops.Fma(subtracts ? c.ops.Neg(alpha) : alpha, b, a);
+    }
+    product = c.Rounded(c.ops.Mul(alpha, b));
+  }
+  return subtracts ? c.ops.Sub(a, product) : c.ops.Add(a, product);
 }
 
 // As `rule`, and a float alpha (argument `i`) only with floats.
@@ -39,9 +48,9 @@ OpRow Sum(std::string schema, std::string doc, DTypeRule dtypes, PointwiseBody b
 }
 
 std::vector<OpRow> SumRows() {
-  PointwiseBody add = [](const PointwiseCall& c) { return c.ops.Add(c[0], Scaled(c, c[1], 2)); };
-  PointwiseBody sub = [](const PointwiseCall& c) { return c.ops.Sub(c[0], Scaled(c, c[1], 2)); };
-  PointwiseBody rsub = [](const PointwiseCall& c) { return c.ops.Sub(c[1], Scaled(c, c[0], 2)); };
+  PointwiseBody add = [](const PointwiseCall& c) { return Scaled(c, c[0], c[1], false); };
+  PointwiseBody sub = [](const PointwiseCall& c) { return Scaled(c, c[0], c[1], true); };
+  PointwiseBody rsub = [](const PointwiseCall& c) { return Scaled(c, c[1], c[0], true); };
   DTypeRule all = WithAlpha(Promote(), 2), numbers = WithAlpha(Promote(kTakesNumbers), 2);
   return {
       Sum("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -59,6 +68,14 @@ std::vector<OpRow> SumRows() {
   };
 }
 
+DTypeRule SquareDTypes() {
+  return [](const OpArgs& args, absl::Span<const int> operands) -> absl::StatusOr<PointwiseDTypes> {
+    const DType dtype = args.Type(operands[0]).dtype;
+    const DType result = IsBool(dtype) ? DType::kI64 : dtype;
+    return PointwiseDTypes{result, result};
+  };
+}
+
 std::vector<OpRow> ProductRows() {
   PointwiseBody addcmul = [](const PointwiseCall& c) {
     return c.ops.Add(c[0], c.ops.Mul(c.ops.Mul(c.Number(3), c[1]), c[2]));
@@ -71,7 +88,7 @@ std::vector<OpRow> ProductRows() {
              Promote(), &OpsHandler::Mul, false),
       Binary("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", "self * other; bool: and.",
              Promote(), &OpsHandler::Mul, false),
-      Unary("square", "self * self.", Promote(),
+      Unary("square", "self * self; of bool in i64, as a power.", SquareDTypes(),
             [](const PointwiseCall& c) { return c.ops.Mul(c[0], c[0]); }),
       Pointwise({.schema = "aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, "
                            "Scalar value=1) -> Tensor",
@@ -106,7 +123,9 @@ DTypeRule DivisionDTypes() {
 OpsValue Divide(const PointwiseCall& c) {
   if (c.args.IsNone(2)) return c.ops.Div(c[0], c[1]);
   if (c.args.String(2) == "floor") return c.ops.FloorDiv(c[0], c[1]);
-  const bool rounds = IsFloat(c.dtypes.common) && c.dtypes.common != c.dtype;
+  // Eager divides narrow floats by a number in f32, and by a tensor of some in their own dtype.
+  const bool by_number = !c.args[1].is_value() || c.args.Type(1).rank() == 0;
+  const bool rounds = IsFloat(c.dtypes.common) && c.dtypes.common != c.dtype && !by_number;
   if (!rounds) return c.ops.TruncDiv(c[0], c[1]);
   return c.ops.Trunc(c.Rounded(c.ops.Div(c[0], c[1])));
 }
@@ -191,11 +210,16 @@ std::vector<OpRow> PowerRows() {
   };
 }
 
+// Of two zeros the first operand stays, in eager; the loop operations keep their second.
+PointwiseBody KeepsFirst(BinaryMethod method) {
+  return [method](const PointwiseCall& c) { return (c.ops.*method)(c[1], c[0]); };
+}
+
 // max(x, lower) then min(_, upper); either may be absent.
 OpsValue Clamp(const PointwiseCall& c) {
   OpsValue x = c[0];
-  if (c.Has(1)) x = c.ops.Maximum(x, c[1]);
-  return c.Has(2) ? c.ops.Minimum(x, c[2]) : x;
+  if (c.Has(1)) x = c.ops.Maximum(c[1], x);
+  return c.Has(2) ? c.ops.Minimum(c[2], x) : x;
 }
 
 DTypeRule ClampDTypes() {
@@ -205,6 +229,17 @@ DTypeRule ClampDTypes() {
     }
     return Promote(kTakesReal)(args, operands);
   };
+}
+
+// Numbers are rounded to the tensor's dtype first.
+OpRow Extreme(const std::string& schema, const std::string& doc, DTypeRule dtypes,
+              PointwiseBody body) {
+  return Pointwise({.schema = schema,
+                    .doc = doc,
+                    .operands = {0, 1},
+                    .dtypes = std::move(dtypes),
+                    .body = std::move(body),
+                    .round_scalars = true});
 }
 
 std::vector<OpRow> ExtremeRows() {
@@ -218,24 +253,24 @@ std::vector<OpRow> ExtremeRows() {
   };
   DTypeRule real = Promote(kTakesReal);
   return {
-      Binary("aten::maximum(Tensor self, Tensor other) -> Tensor", "The larger; NaN wins.", real,
-             &OpsHandler::Maximum),
-      Binary("aten::minimum(Tensor self, Tensor other) -> Tensor", "The smaller; NaN wins.", real,
-             &OpsHandler::Minimum),
-      Binary("aten::fmax(Tensor self, Tensor other) -> Tensor", "The larger; a number beats NaN.",
-             real, &OpsHandler::Fmax),
-      Binary("aten::fmin(Tensor self, Tensor other) -> Tensor", "The smaller; a number beats NaN.",
-             real, &OpsHandler::Fmin),
+      Extreme("aten::maximum(Tensor self, Tensor other) -> Tensor", "The larger; NaN wins.", real,
+              KeepsFirst(&OpsHandler::Maximum)),
+      Extreme("aten::minimum(Tensor self, Tensor other) -> Tensor", "The smaller; NaN wins.", real,
+              KeepsFirst(&OpsHandler::Minimum)),
+      Extreme("aten::fmax(Tensor self, Tensor other) -> Tensor", "The larger; a number beats NaN.",
+              real, KeepsFirst(&OpsHandler::Fmax)),
+      Extreme("aten::fmin(Tensor self, Tensor other) -> Tensor", "The smaller; a number beats NaN.",
+              real, KeepsFirst(&OpsHandler::Fmin)),
       clamp("aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor"),
       clamp("aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor"),
-      Binary("aten::clamp_min(Tensor self, Scalar min) -> Tensor", "At least min; NaN stays.", real,
-             &OpsHandler::Maximum),
-      Binary("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
-             "At least min; NaN stays.", real, &OpsHandler::Maximum),
-      Binary("aten::clamp_max(Tensor self, Scalar max) -> Tensor", "At most max; NaN stays.", real,
-             &OpsHandler::Minimum),
-      Binary("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", "At most max; NaN stays.",
-             real, &OpsHandler::Minimum),
+      Extreme("aten::clamp_min(Tensor self, Scalar min) -> Tensor", "At least min; NaN stays.",
+              real, KeepsFirst(&OpsHandler::Maximum)),
+      Extreme("aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+              "At least min; NaN stays.", real, KeepsFirst(&OpsHandler::Maximum)),
+      Extreme("aten::clamp_max(Tensor self, Scalar max) -> Tensor", "At most max; NaN stays.", real,
+              KeepsFirst(&OpsHandler::Minimum)),
+      Extreme("aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+              "At most max; NaN stays.", real, KeepsFirst(&OpsHandler::Minimum)),
   };
 }
 

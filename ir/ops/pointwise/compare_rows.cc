@@ -31,12 +31,13 @@ std::vector<OpRow> TestRows() {
   DTypeRule to_bool = PromoteToBool();
   return {
       Unary("isnan", "Whether NaN.", to_bool, &OpsHandler::IsNan),
-      Unary("isinf", "Whether infinite, of either sign.", to_bool, &OpsHandler::IsInf),
-      Unary("isfinite", "Whether neither infinite nor NaN.", to_bool,
-            [](const PointwiseCall& c) {
-              OpsValue bad = c.ops.Or(c.ops.IsNan(c[0]), c.ops.IsInf(c[0]));
-              return c.ops.LogicalNot(bad);
-            }),
+      LaidOutLikeSelf(
+          Unary("isinf", "Whether infinite, of either sign.", to_bool, &OpsHandler::IsInf)),
+      LaidOutLikeSelf(Unary("isfinite", "Whether neither infinite nor NaN.", to_bool,
+                            [](const PointwiseCall& c) {
+                              OpsValue bad = c.ops.Or(c.ops.IsNan(c[0]), c.ops.IsInf(c[0]));
+                              return c.ops.LogicalNot(bad);
+                            })),
       Unary("isposinf", "Whether +infinity.", PromoteToBool(kTakesReal),
             [](const PointwiseCall& c) {
               OpsValue positive = c.ops.LogicalNot(c.ops.SignBit(c[0]));
@@ -54,9 +55,13 @@ std::vector<OpRow> TestRows() {
 }
 
 std::vector<OpRow> LogicRows() {
+  // What is compared with zero is what promotion makes of the operands.
   auto binary = [](const char* name, const char* doc, BinaryMethod method) {
     return Binary(absl::StrCat("aten::", name, "(Tensor self, Tensor other) -> Tensor"), doc,
-                  AsBool(), method);
+                  PromoteToBool(), [method](const PointwiseCall& c) {
+                    return (c.ops.*method)(c.ops.Cast(c[0], DType::kBool),
+                                           c.ops.Cast(c[1], DType::kBool));
+                  });
   };
   return {
       Unary("logical_not", "Whether zero.", AsBool(), &OpsHandler::LogicalNot),

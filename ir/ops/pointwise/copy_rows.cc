@@ -99,7 +99,7 @@ std::vector<OpRow> PlainCopyRows() {
       Copy("aten::lift_fresh_copy(Tensor self) -> Tensor", "A copy of a constant.", 0,
            [](const InferContext& c) {
              const TensorType& self = c.args.Type(0);
-             return InferFormat(c, self.dtype, self.device, std::nullopt);
+             return InferFormat(c, self.dtype, self.device, MemoryFormat::kContiguous);
            }),
       Copy("aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, "
            "Device? device=None, bool? pin_memory=None, bool non_blocking=False, "

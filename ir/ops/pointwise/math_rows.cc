@@ -47,8 +47,6 @@ OpsValue Heaviside(const PointwiseCall& c) {
 std::vector<OpRow> SignRows() {
   return {
       Unary("neg", "-self; integers wrap.", Promote(kTakesNumbers), &OpsHandler::Neg),
-      Unary("positive", "self.", Promote(kTakesNumbers),
-            [](const PointwiseCall& c) { return c[0]; }),
       Unary("abs", "The absolute value; integers wrap; complex: the magnitude.", AbsDTypes(),
             &OpsHandler::Abs),
       Unary("sign", "-1, 0 or 1; 0 for NaN.", Promote(kTakesReal), &OpsHandler::Sign),

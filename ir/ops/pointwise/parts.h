@@ -23,6 +23,9 @@ std::vector<OpRow> AliasRows();
 std::vector<OpRow> QuantizeRows();
 std::vector<OpRow> ComplexRows();
 
+// Of one tensor, where eager makes the result with empty_like: the strides of sizes below 2 too.
+OpRow LaidOutLikeSelf(OpRow row);
+
 std::vector<OpRow> Concatenate(std::vector<std::vector<OpRow>> parts);
 
 }  // namespace lathe

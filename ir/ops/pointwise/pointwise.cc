@@ -61,6 +61,26 @@ absl::Status CheckNumbers(const PointwiseSpec& spec, const OpArgs& args) {
   return absl::OkStatus();
 }
 
+// What eager's iterator sees of the operands when it lays the result out: those of another dtype
+// are copied first, a number beside one tensor is a tensor too (but where it is a parameter of the
+// function), rsub is sub the other way round.
+void ArrangeAsEager(const PointwiseSpec& spec, const InferContext& c, DType common,
+                    std::vector<TensorType>& types) {
+  for (TensorType& type : types) {
+    if (types.size() < 2 || type.dtype == common || !spec.masks.empty()) continue;
+    type.strides = PreservedStrides(type, c.shapes);
+  }
+  const std::string& name = c.args.schema().name;
+  if (name == "aten.rsub.Tensor") std::reverse(types.begin(), types.end());
+  const bool is_pair = spec.operands.size() == 2 && !c.args.IsNone(spec.operands[0]) &&
+                       !c.args.IsNone(spec.operands[1]);
+  const bool is_parameter =
+      name == "aten.pow.Tensor_Scalar" || name == "aten.clamp_min" || name == "aten.clamp_max";
+  if (is_pair && types.size() == 1 && !is_parameter) {
+    types.push_back(ContiguousType(types[0].dtype, std::vector<Expr>(), types[0].device));
+  }
+}
+
 absl::StatusOr<std::vector<ValueType>> Infer(const PointwiseSpec& spec, const InferContext& c) {
   LATHE_RETURN_IF_ERROR(CheckNumbers(spec, c.args));
   LATHE_ASSIGN_OR_RETURN(PointwiseDTypes dtypes, spec.dtypes(c.args, PromotingOperands(spec)));
@@ -71,6 +91,7 @@ absl::StatusOr<std::vector<ValueType>> Infer(const PointwiseSpec& spec, const In
     return std::vector<ValueType>{
         ContiguousType(dtypes.result, *std::move(sizes), CommonDevice(types))};
   }
+  ArrangeAsEager(spec, c, dtypes.common, types);
   return std::vector<ValueType>{ElementwiseType(dtypes.result, *std::move(sizes), types, c.shapes)};
 }
 
@@ -221,7 +242,9 @@ absl::StatusOr<std::vector<HostValue>> Evaluate(const PointwiseSpec& spec,
     if (!ops.status().ok()) return Annotate(ops.status(), c.args.schema().name);
     WriteColumn(ops.column(value), dense, begin);
   }
-  if (result.is_contiguous()) return std::vector<HostValue>{dense};
+  if (result.is_contiguous()) {  // whatever the strides of sizes below 2
+    return std::vector<HostValue>{dense.AsStrided(result.sizes(), result.strides(), 0)};
+  }
   result.CopyFrom(dense);
   return std::vector<HostValue>{result};
 }

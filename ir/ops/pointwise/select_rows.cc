@@ -67,8 +67,8 @@ OpRow Fill(std::string schema) {
 
 std::vector<OpRow> SelectRows() {
   return {
-      Fill("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor"),
-      Fill("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor"),
+      LaidOutLikeSelf(Fill("aten::fill.Scalar(Tensor self, Scalar value) -> Tensor")),
+      LaidOutLikeSelf(Fill("aten::fill.Tensor(Tensor self, Tensor value) -> Tensor")),
       Unary("zero", "0 everywhere, in self's sizes and dtype.", Promote(),
             [](const PointwiseCall& c) { return c.Constant(0); }),
       Where("aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"),
@@ -77,11 +77,12 @@ std::vector<OpRow> SelectRows() {
       Where("aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor"),
       MaskedFill("aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor"),
       MaskedFill("aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor"),
-      Pointwise({.schema = "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
-                           "float? neginf=None) -> Tensor",
-                 .doc = "NaN and infinities replaced; by default 0 and the largest finite values.",
-                 .dtypes = Promote(kTakesReal),
-                 .body = NanToNum}),
+      LaidOutLikeSelf(Pointwise(
+          {.schema = "aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, "
+                     "float? neginf=None) -> Tensor",
+           .doc = "NaN and infinities replaced; by default 0 and the largest finite values.",
+           .dtypes = Promote(kTakesReal),
+           .body = NanToNum})),
   };
 }
 

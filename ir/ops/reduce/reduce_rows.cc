@@ -6,13 +6,24 @@
 namespace lathe {
 namespace {
 
+// Eager starts from 0: a sum of zeros is 0, whatever their signs.
+OpsValue FromZero(OpsHandler& ops, OpsValue sum, const Expr&) {
+  const DType dtype = ops.dtype(sum);
+  return IsFloat(dtype) ? ops.Add(sum, ops.Constant(Scalar(0.0), dtype)) : sum;
+}
 OpsValue Mean(OpsHandler& ops, OpsValue sum, const Expr& count) {
-  return ops.Div(sum, ops.IndexExpr(count, ops.dtype(sum)));
+  return ops.Div(FromZero(ops, sum, count), ops.IndexExpr(count, ops.dtype(sum)));
+}
+
+// Means are of the elements in the wide type, sums of those in the result's.
+OpsValue ToAccumulate(OpsHandler& ops, OpsValue x, const ReductionDTypes& dtypes) {
+  return ops.dtype(x) == dtypes.accumulate ? x : ops.Cast(x, dtypes.accumulate);
 }
 
 // NaN counts as 0.
 OpsValue WithoutNan(OpsHandler& ops, OpsValue x, const ReductionDTypes& dtypes) {
-  OpsValue value = ops.dtype(x) == dtypes.accumulate ? x : ops.Cast(x, dtypes.accumulate);
+  if (IsFloat(dtypes.result) && dtypes.result != dtypes.accumulate) x = ops.Cast(x, dtypes.result);
+  OpsValue value = ToAccumulate(ops, x, dtypes);
   if (IsIntegral(dtypes.accumulate)) return value;
   return ops.Where(ops.IsNan(value), ops.Constant(0, dtypes.accumulate), value);
 }
@@ -22,7 +33,7 @@ OpsValue IsNonZero(OpsHandler& ops, OpsValue x, const ReductionDTypes& dtypes) {
 }
 
 void AddSums(std::vector<OpRow>& rows) {
-  const std::vector<ReductionPart> sum = {{ReduceKind::kSum}};
+  const std::vector<ReductionPart> sum = {{ReduceKind::kSum, {}, FromZero}};
   const std::vector<ReductionPart> product = {{ReduceKind::kProd}};
   rows.push_back(Reduction({.schema = "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
                             .doc = "The sum of all elements; integers give i64.",
@@ -43,7 +54,7 @@ void AddSums(std::vector<OpRow>& rows) {
                  .dim = 1,
                  .keepdim = 2,
                  .dtypes = SumDTypes(3),
-                 .parts = {{ReduceKind::kSum, WithoutNan}}}));
+                 .parts = {{ReduceKind::kSum, WithoutNan, FromZero}}}));
   rows.push_back(
       Reduction({.schema = "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
                  .doc = "The product of all elements; integers give i64.",
@@ -60,7 +71,7 @@ void AddSums(std::vector<OpRow>& rows) {
 }
 
 void AddMeans(std::vector<OpRow>& rows) {
-  const std::vector<ReductionPart> mean = {{ReduceKind::kSum, {}, Mean}};
+  const std::vector<ReductionPart> mean = {{ReduceKind::kSum, ToAccumulate, Mean}};
   rows.push_back(
       Reduction({.schema = "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
                  .doc = "The mean of all elements; NaN of none.",

@@ -78,9 +78,12 @@ absl::StatusOr<std::vector<ValueType>> Infer(const ReductionSpec& spec, const In
   return results;
 }
 
-OpsValue ElementOf(const ReductionPart& part, OpsHandler& ops, OpsValue value,
+// Eager converts elements of `stored` to the result's dtype before it sums them in a wider one.
+OpsValue ElementOf(const ReductionPart& part, OpsHandler& ops, OpsValue value, DType stored,
                    const ReductionDTypes& dtypes) {
   if (part.element) return part.element(ops, value, dtypes);
+  const bool narrows = IsFloat(dtypes.result) && dtypes.result != dtypes.accumulate;
+  if (narrows && stored != dtypes.result) value = ops.Cast(value, dtypes.result);
   return ops.dtype(value) == dtypes.accumulate ? value : ops.Cast(value, dtypes.accumulate);
 }
 
@@ -111,7 +114,8 @@ Lowered LowerPart(const ReductionPart& part, const Plan& plan, Value* input) {
     PointwiseLoops loops;
     loops.body = [part, plan, input, count](OpsHandler& ops, TensorReader& in, Index index) {
       if (IsArgument(part.kind)) return ops.Constant(0, DType::kI64);
-      OpsValue value = ElementOf(part, ops, in.Load(ops, input, index), plan.dtypes);
+      OpsValue value =
+          ElementOf(part, ops, in.Load(ops, input, index), input->type.tensor().dtype, plan.dtypes);
       return part.finish ? part.finish(ops, value, count) : value;
     };
     return loops;
@@ -123,7 +127,7 @@ Lowered LowerPart(const ReductionPart& part, const Plan& plan, Value* input) {
   loops.body = [part, plan, input, rank](OpsHandler& ops, TensorReader& in, Index kept,
                                          Index reduced) {
     OpsValue value = in.Load(ops, input, JoinIndex(plan, rank, kept, reduced));
-    return ElementOf(part, ops, value, plan.dtypes);
+    return ElementOf(part, ops, value, input->type.tensor().dtype, plan.dtypes);
   };
   loops.position = [reduced_sizes](Index, Index reduced) {
     Expr position = 0;
@@ -280,7 +284,7 @@ absl::StatusOr<Tensor> EvaluatePart(const ReductionPart& part, const Plan& plan,
     for (int64_t& position : positions) position += kept[e];
     ColumnHandler elements(static_cast<int64_t>(positions.size()));
     OpsValue value = elements.Input(GatherColumn(self, positions));
-    value = ElementOf(part, elements, value, plan.dtypes);
+    value = ElementOf(part, elements, value, self.dtype(), plan.dtypes);
     if (!elements.status().ok()) return elements.status();
     ColumnHandler one(1);
     OpsValue total = one.Input(FoldColumn(part.kind, elements.column(value)));

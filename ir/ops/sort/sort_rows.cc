@@ -6,6 +6,7 @@
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
 #include "ir/ops/families.h"
+#include "ir/ops/result_rules.h"
 #include "ir/ops/sort/lines.h"
 #include "ir/ops/sort/selection_rows.h"
 #include "symbolic/assumed.h"
@@ -41,7 +42,8 @@ InferFunction InferSort(SortArguments at) {
     LATHE_RETURN_IF_ERROR(RefuseComplex(c.args));
     LATHE_RETURN_IF_ERROR(DimOf(c.args, at.dim).status());
     const TensorType& x = c.args.Type(0);
-    const TensorType values = ContiguousType(x.dtype, x.sizes, x.device);
+    TensorType values = ContiguousType(x.dtype, x.sizes, x.device);
+    values.strides = PreservedStrides(x, c.shapes);
     return std::vector<ValueType>{values, WithDType(values, DType::kI64)};
   };
 }

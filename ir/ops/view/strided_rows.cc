@@ -215,6 +215,14 @@ std::vector<OpRow> StridedRows() {
       .samples = {"aten.unfold(f32[8, 2], 0, 3, 2)"},
   }));
   rows.push_back(SameRow("alias", "Another name for the same tensor."));
+  OpRow positive = SameRow("positive", "The tensor itself, of numbers.");
+  positive.infer = [](const InferContext& c) -> Types {
+    if (IsBool(c.args.Type(0).dtype)) {
+      return InvalidArgument("The `+` operator, on a bool tensor is not supported.");
+    }
+    return InferSame(c);
+  };
+  rows.push_back(std::move(positive));
   rows.push_back(SameRow("detach", "The same tensor, cut off from differentiation."));
   rows.push_back(SameRow("lift_fresh", "A constant entering the program."));
   OpRow lift = IdentityRow("aten::lift(Tensor self) -> Tensor", "A constant entering the program.");

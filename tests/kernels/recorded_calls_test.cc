@@ -42,8 +42,8 @@ absl::StatusOr<std::vector<HostValue>> RunOn(Tier tier, const Program& program,
 }
 
 // Of every `stride`-th call.
-void ExpectAnswers(Tier tier, size_t stride) {
-  const std::string path = "third_party/vectors/more_ops";
+void ExpectAnswers(const std::string& file, Tier tier, size_t stride) {
+  const std::string path = "third_party/vectors/" + file;
   absl::StatusOr<std::vector<RecordedCall>> all =
       ReadRecordedCalls(ReadFile(path + ".jsonl"), ReadFile(path + ".safetensors"));
   ASSERT_TRUE(all.ok()) << all.status();
@@ -64,8 +64,14 @@ void ExpectAnswers(Tier tier, size_t stride) {
   }
 }
 
-TEST(RecordedCalls, HaveTheirAnswersOnTile) { ExpectAnswers(Tier::kTile, 1); }
-TEST(RecordedCalls, HaveTheirAnswersOnNative) { ExpectAnswers(Tier::kNative, 25); }
+TEST(RecordedCalls, HaveTheirAnswersOnTile) { ExpectAnswers("more_ops", Tier::kTile, 1); }
+TEST(RecordedCalls, HaveTheirAnswersOnNative) { ExpectAnswers("more_ops", Tier::kNative, 25); }
+TEST(RecordedCalls, OfIntegersHaveTheirAnswersOnTile) {
+  ExpectAnswers("integer_ops", Tier::kTile, 1);
+}
+TEST(RecordedCalls, OfIntegersHaveTheirAnswersOnNative) {
+  ExpectAnswers("integer_ops", Tier::kNative, 50);
+}
 
 }  // namespace
 }  // namespace lathe

@@ -218,7 +218,7 @@ void PackedProduct(const char* name, DType dtype, const std::string& unpack,
                                            },
                                            [&] { sink += ReadAll(next().data(), bytes); }},
                                           41);
-  printf("%-22s native/read ceiling %.2f%s\n", name, s[1] / s[0], sink == 1 ? "." : "");
+  printf("%-24s native/read ceiling %.2f%s\n", name, s[1] / s[0], sink == 1 ? "." : "");
 }
 
 void PackedProducts() {
@@ -268,6 +268,18 @@ void PackedProducts() {
     return %y
   })",
                 {Random({14336, 32, 1}), Random({14336, 32, 1})});
+  PackedProduct("gemv of u4, groups of 32", DType::kU4,
+                R"(, %s: f32[14336, 128, 1]) {
+    %w = aten._to_copy(%q, dtype=f32)
+    %g = aten.view(%w, [14336, 128, 32])
+    %c = aten.sub.Tensor(%g, 8)
+    %m = aten.mul.Tensor(%c, %s)
+    %v = aten.view(%m, [14336, 4096])
+    %t = aten.t(%v)
+    %y = aten.mm(%x, %t)
+    return %y
+  })",
+                {Random({14336, 128, 1})});
 }
 
 void SmallCall() {

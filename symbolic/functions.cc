@@ -76,6 +76,16 @@ Fraction CeilOf(Arguments x) {
   return Operation<ExprKind::kCeil>(x);
 }
 
+// Value and condition in turn; the first condition that holds decides.
+Fraction PiecewiseOf(Arguments x) {
+  Expr e = Expr::Overflow();
+  for (size_t i = x.size() / 2; i-- > 0;) {
+    const Expr condition = At(x, 2 * i + 1);
+    e = condition.AsBool() == true ? At(x, 2 * i) : Where(condition, At(x, 2 * i), e);
+  }
+  return {x.size() % 2 == 0 ? e : Expr::Overflow()};
+}
+
 Fraction PowOf(Arguments x) { return PowFraction(x[0], x[1]); }
 Fraction FloatPowOf(Arguments x) { return {Pow(ToFloat(At(x, 0)), ToFloat(At(x, 1)))}; }
 Fraction Modular(Arguments x) { return {ModularIndexing(At(x, 0), At(x, 1), At(x, 2))}; }
@@ -120,6 +130,8 @@ constexpr Function kSympy[] = {
     {"Max", 1, kAny, Operation<ExprKind::kMax>},
     {"Abs", 1, 1, Operation<ExprKind::kAbs>},
     {"Where", 3, 3, Operation<ExprKind::kWhere>},
+    {"Piecewise", 2, kAny, PiecewiseOf},
+    {"ExprCondPair", 2, 2, nullptr},
     {"IntTrueDiv", 2, 2, Pair<TrueDiv>},
     {"FloatTrueDiv", 2, 2, Pair<TrueDiv>},
     {"ToFloat", 1, 1, Operation<ExprKind::kToFloat>},

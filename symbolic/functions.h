@@ -28,6 +28,7 @@ struct Function {
   absl::string_view name;
   size_t least_arguments;
   size_t most_arguments;
+  // nullptr: the arguments stay what they are, as if the call were not there (ExprCondPair).
   Fraction (*build)(absl::Span<const Fraction> arguments);
   bool of_integers = false;  // takes no floats
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "symbolic/apply_run.h"
 #include "symbolic/functions.h"
@@ -207,6 +208,10 @@ class Reader {
     if (function == nullptr) {
       return Lexer::ErrorAt(name.position, absl::StrCat("unknown function '", name.text, "'"));
     }
+    const Function* around = frames_.back().function;
+    if (function->build == nullptr && (around == nullptr || around->name != "Piecewise")) {
+      return Lexer::ErrorAt(name.position, absl::StrCat(name.text, " outside of Piecewise"));
+    }
     frames_.push_back({Frame::kCall, 0, values_.size(), {}, function, name.position});
     return absl::OkStatus();
   }
@@ -310,6 +315,7 @@ class Reader {
                                          f.least_arguments == f.most_arguments ? "" : " or more",
                                          " arguments, not ", count));
     }
+    if (f.build == nullptr) return absl::OkStatus();
     const absl::Span<const Fraction> x = absl::MakeSpan(values_).subspan(frame.base);
     if (f.of_integers && AnyIsFloat(x)) return OfFloats(frame.position, f.name);
     const Fraction result = f.build(x);

@@ -60,6 +60,25 @@ TEST(ParseSympy, HostileTextsAreRefusedWithTheColumn) {
   }
 }
 
+TEST(ParseSympy, Piecewise) {
+  ExprContext context;
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"Piecewise(ExprCondPair(Integer(3), StrictGreaterThan(Symbol('s0'), Integer(5))), "
+       "ExprCondPair(Integer(4), true))",
+       "where(6 <= s0, 3, 4)"},
+      {"Add(Integer(1), Piecewise(ExprCondPair(s0, s0 < 2), ExprCondPair(7, s0 < 9), "
+       "ExprCondPair(s1, true)))",
+       "where(s0 <= 1, s0, where(s0 <= 8, 7, s1)) + 1"},
+  };
+  for (const auto& [text, printed] : cases) {
+    absl::StatusOr<Expr> e = ParseSympy(text, context);
+    ASSERT_TRUE(e.ok()) << text << ": " << e.status();
+    EXPECT_EQ(ToString(*e), printed);
+  }
+  EXPECT_FALSE(ParseSympy("ExprCondPair(1, true) + 1", context).ok());
+  EXPECT_FALSE(ParseSympy("Piecewise(ExprCondPair(1))", context).ok());
+}
+
 TEST(ParseExpr, ErrorsNameTheColumn) {
   ExprContext context;
   const std::vector<std::pair<std::string, std::string>> cases = {

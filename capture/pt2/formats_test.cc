@@ -163,11 +163,17 @@ TEST(Names, OfOperatorsAndPlaces) {
   EXPECT_EQ(OpName("torch.ops.higher_order.cond"), "cond");
   EXPECT_EQ(OpName("_operator.ge"), "operator.ge");
   EXPECT_EQ(OpName("torch.sym_max"), "sym_max");
+  EXPECT_EQ(OpName("torch._sym_sqrt"), "sym_sqrt");
   EXPECT_EQ(OpName("math.ceil"), "math.ceil");
   EXPECT_EQ(OpName("#my:op"), "#my:op");
   EXPECT_EQ(SourceLine("File \"a.py\", line 3, in f\n  x\nFile \"b/c.py\", line 41, in g\n  y"),
             "b/c.py:41");
   EXPECT_EQ(SourceLine("nothing"), "");
+  // What the exporter adds has no line of the user's.
+  EXPECT_EQ(SourceLine("File \"torch/fx/passes/runtime_assert.py\", line 24, in insert\n"), "");
+  EXPECT_EQ(SourceLine("File \"a.py\", line 3, in f\n  x\n"
+                       "File \"/lib/site-packages/torch/nn/functional.py\", line 9, in g\n  y"),
+            "a.py:3");
   EXPECT_EQ(ModulePath("L__self__,,m.W;L__self__m,m,t.B;L__self__m.e,m.e,t.E"), "m.e");
   EXPECT_EQ(ModulePath(""), "");
 }

@@ -12,6 +12,7 @@
 namespace lathe {
 namespace {
 
+using symbolic::ExprKind;
 using symbolic::ExprType;
 using Types = absl::StatusOr<std::vector<ValueType>>;
 
@@ -38,8 +39,7 @@ absl::StatusOr<Expr> OperandExpr(const OpArgs& args, int i) {
   }
 }
 
-using Fold = std::function<Expr(const std::vector<Expr>&)>;
-using Compute = std::function<Scalar(const std::vector<Scalar>&)>;
+using Fold = std::function<Expr(ExprContext&, const std::vector<Expr>&)>;
 
 OpRow NumberRow(std::string schema, std::string doc, Fold fold) {
   OpRow row;
@@ -51,7 +51,7 @@ OpRow NumberRow(std::string schema, std::string doc, Fold fold) {
       LATHE_ASSIGN_OR_RETURN(Expr e, OperandExpr(c.args, i));
       operands.push_back(e);
     }
-    return std::vector<ValueType>{NumberType(fold(operands))};
+    return std::vector<ValueType>{NumberType(fold(c.shapes.context(), operands))};
   };
   // The result's type holds its value once the symbols in it have theirs.
   row.evaluate = [](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
@@ -68,12 +68,31 @@ OpRow NumberRow(std::string schema, std::string doc, Fold fold) {
 OpRow BinaryRow(absl::string_view name, Expr (*fold)(const Expr&, const Expr&)) {
   return NumberRow(absl::StrCat("operator::", name, "(Any a, Any b) -> Any"),
                    absl::StrCat("Python's ", name, " on symbolic numbers."),
-                   [fold](const std::vector<Expr>& e) { return fold(e[0], e[1]); });
+                   [fold](ExprContext&, const std::vector<Expr>& e) { return fold(e[0], e[1]); });
+}
+
+// A row of one operand whose value is an operation of the symbolic language.
+OpRow UnaryRow(std::string schema, std::string doc, ExprKind kind) {
+  return NumberRow(std::move(schema), std::move(doc),
+                   [kind](ExprContext& context, const std::vector<Expr>& e) {
+                     return context.Make(kind, {e[0]});
+                   });
 }
 
 Expr Sum(const Expr& a, const Expr& b) { return a + b; }
 Expr Difference(const Expr& a, const Expr& b) { return a - b; }
 Expr ProductOf(const Expr& a, const Expr& b) { return a * b; }
+
+// Python's & and | join conditions and mix bits of numbers.
+bool AreConditions(const Expr& a, const Expr& b) {
+  return a.type() == ExprType::kBool && b.type() == ExprType::kBool;
+}
+Expr BothOf(const Expr& a, const Expr& b) {
+  return AreConditions(a, b) ? symbolic::And(a, b) : symbolic::BitAnd(a, b);
+}
+Expr EitherOf(const Expr& a, const Expr& b) {
+  return AreConditions(a, b) ? symbolic::Or(a, b) : symbolic::BitOr(a, b);
+}
 
 OpRow SizeRow() {
   OpRow row;
@@ -103,6 +122,19 @@ OpRow StrideRow() {
   row.evaluate = [](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
     LATHE_ASSIGN_OR_RETURN(int dim, WrapDim(c.args.Int(1), c.args.Tensor(0).rank()));
     return std::vector<HostValue>{Scalar(c.args.Tensor(0).strides()[dim])};
+  };
+  return row;
+}
+
+OpRow OffsetRow() {
+  OpRow row;
+  row.schema = "aten::sym_storage_offset(Tensor self) -> SymInt";
+  row.doc = "Where the first element lies in its storage, in elements.";
+  row.infer = [](const InferContext& c) -> Types {
+    return std::vector<ValueType>{NumberType(c.args.Type(0).offset)};
+  };
+  row.evaluate = [](const EvaluateContext& c) -> absl::StatusOr<std::vector<HostValue>> {
+    return std::vector<HostValue>{Scalar(c.args.Tensor(0).offset())};
   };
   return row;
 }
@@ -148,7 +180,7 @@ OpRow ItemRow(std::string schema) {
 }  // namespace
 
 std::vector<OpRow> SizeRows() {
-  std::vector<OpRow> rows = {SizeRow(), StrideRow(), CountRow()};
+  std::vector<OpRow> rows = {SizeRow(), StrideRow(), OffsetRow(), CountRow()};
   rows.push_back(ItemRow("aten::_local_scalar_dense(Tensor self) -> Scalar"));
   rows.push_back(ItemRow("aten::item(Tensor self) -> Scalar"));
   rows.push_back(BinaryRow("add", Sum));
@@ -164,21 +196,40 @@ std::vector<OpRow> SizeRows() {
   rows.push_back(BinaryRow("le", symbolic::Le));
   rows.push_back(BinaryRow("gt", symbolic::Gt));
   rows.push_back(BinaryRow("ge", symbolic::Ge));
-  rows.push_back(BinaryRow("and_", symbolic::And));
-  rows.push_back(BinaryRow("or_", symbolic::Or));
+  rows.push_back(BinaryRow("and_", BothOf));
+  rows.push_back(BinaryRow("or_", EitherOf));
+  rows.push_back(BinaryRow("xor", symbolic::BitXor));
+  rows.push_back(BinaryRow("lshift", symbolic::ShiftLeft));
+  rows.push_back(BinaryRow("rshift", symbolic::ShiftRight));
   rows.push_back(NumberRow("operator::neg(Any a) -> Any", "Python's - on a symbolic number.",
-                           [](const std::vector<Expr>& e) { return -e[0]; }));
-  rows.push_back(NumberRow("sym_max(Any a, Any b) -> Any", "The larger of two sizes.",
-                           [](const std::vector<Expr>& e) { return Max(e[0], e[1]); }));
-  rows.push_back(NumberRow("sym_min(Any a, Any b) -> Any", "The smaller of two sizes.",
-                           [](const std::vector<Expr>& e) { return Min(e[0], e[1]); }));
-  rows.push_back(NumberRow("sym_not(Any a) -> Any", "The negation of a symbolic condition.",
-                           [](const std::vector<Expr>& e) { return Not(e[0]); }));
-  rows.push_back(NumberRow("sym_float(Any a) -> Any", "A size as a float.",
-                           [](const std::vector<Expr>& e) { return ToFloat(e[0]); }));
+                           [](ExprContext&, const std::vector<Expr>& e) { return -e[0]; }));
+  rows.push_back(NumberRow("operator::pos(Any a) -> Any", "Python's + on a symbolic number.",
+                           [](ExprContext&, const std::vector<Expr>& e) { return e[0]; }));
+  rows.push_back(UnaryRow("operator::abs(Any a) -> Any", "Python's abs on a symbolic number.",
+                          ExprKind::kAbs));
   rows.push_back(
-      NumberRow("sym_ite(Any b, Any t, Any f) -> Any", "One of two sizes, by a symbolic condition.",
-                [](const std::vector<Expr>& e) { return symbolic::Where(e[0], e[1], e[2]); }));
+      NumberRow("sym_max(Any a, Any b) -> Any", "The larger of two sizes.",
+                [](ExprContext&, const std::vector<Expr>& e) { return Max(e[0], e[1]); }));
+  rows.push_back(
+      NumberRow("sym_min(Any a, Any b) -> Any", "The smaller of two sizes.",
+                [](ExprContext&, const std::vector<Expr>& e) { return Min(e[0], e[1]); }));
+  rows.push_back(NumberRow("sym_not(Any a) -> Any", "The negation of a symbolic condition.",
+                           [](ExprContext&, const std::vector<Expr>& e) { return Not(e[0]); }));
+  rows.push_back(NumberRow("sym_float(Any a) -> Any", "A size as a float.",
+                           [](ExprContext&, const std::vector<Expr>& e) { return ToFloat(e[0]); }));
+  rows.push_back(
+      UnaryRow("sym_sqrt(Any a) -> Any", "The square root of a size, a float.", ExprKind::kSqrt));
+  rows.push_back(
+      UnaryRow("sym_int(Any a) -> Any", "A number rounded towards zero.", ExprKind::kTrunc));
+  rows.push_back(
+      UnaryRow("math::trunc(Any a) -> Any", "A number rounded towards zero.", ExprKind::kTrunc));
+  rows.push_back(
+      UnaryRow("math::floor(Any a) -> Any", "A number rounded downwards.", ExprKind::kFloor));
+  rows.push_back(
+      UnaryRow("math::ceil(Any a) -> Any", "A number rounded upwards.", ExprKind::kCeil));
+  rows.push_back(NumberRow(
+      "sym_ite(Any b, Any t, Any f) -> Any", "One of two sizes, by a symbolic condition.",
+      [](ExprContext&, const std::vector<Expr>& e) { return symbolic::Where(e[0], e[1], e[2]); }));
   return rows;
 }
 

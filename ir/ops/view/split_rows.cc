@@ -31,12 +31,29 @@ absl::StatusOr<int> DimOf(const OpArgs& args, int argument) {
   return WrapDim(dim, rank);
 }
 
+// a // b when a precondition says what it is: exporters round up by (size + step - 1) // step.
+std::optional<int64_t> KnownQuotient(const Expr& a, const Expr& b, ShapeEnv& shapes) {
+  constexpr int64_t kMost = 64;
+  const Expr quotient = symbolic::FloorDiv(a, b);
+  const symbolic::Range range = shapes.RangeOf(quotient);
+  const int64_t first = std::max<int64_t>(range.lower, 0);
+  for (int64_t k = first; k <= std::min(range.upper, first + kMost); ++k) {
+    if (shapes.IsKnownEqual(quotient, k)) return k;
+  }
+  return std::nullopt;
+}
+
 // Parts of `step`, the last one with what is left. The number of parts must be known.
 absl::StatusOr<std::vector<Part>> EqualParts(absl::string_view op, const Expr& size,
                                              const Expr& step, ShapeEnv& shapes) {
   Expr count = shapes.Simplify(symbolic::CeilDiv(size, step));
   if (!count.AsInt() && shapes.RangeOf(count).lower == shapes.RangeOf(count).upper) {
     count = shapes.RangeOf(count).lower;
+  }
+  if (!count.AsInt()) {
+    if (const std::optional<int64_t> known = KnownQuotient(size + step - 1, step, shapes)) {
+      count = *known;
+    }
   }
   if (!count.AsInt()) {
     return Unimplemented(op, ": the number of parts, ", symbolic::ToString(count),

@@ -79,10 +79,12 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   Timings timings;
   Clock::time_point begin = Clock::now();
   LATHE_ASSIGN_OR_RETURN(Program program, LoadProgram(arguments.positional()[0]));
+  PrintNotes(program);
   timings.load = SecondsSince(begin);
   absl::StatusOr<std::vector<Value>> inputs =
-      arguments.Has("input") ? BindInputs(UserInputsOf(program), arguments.Values("input"))
-                             : MakeUpInputs(program);
+      arguments.Has("input")
+          ? BindInputs(UserInputsOf(program), arguments.Values("input"), program.fixed_inputs)
+          : MakeUpInputs(program);
   if (!inputs.ok()) return inputs.status();
   begin = Clock::now();
   LATHE_ASSIGN_OR_RETURN(Executable executable, Compile(program, options));

@@ -55,6 +55,7 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   OpenTrace trace;
   LATHE_RETURN_IF_ERROR(trace.Start(arguments, arguments.positional()[0]));
   LATHE_ASSIGN_OR_RETURN(Program program, LoadProgram(arguments.positional()[0]));
+  PrintNotes(program);
   LATHE_ASSIGN_OR_RETURN(auto recorded, ReadTensorFile(arguments.positional()[1]));
   absl::StatusOr<std::vector<Value>> inputs =
       InputsFromTensors(UserInputsOf(program), recorded, absl::StrCat("in", suffix));

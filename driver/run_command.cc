@@ -102,8 +102,10 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   OpenTrace trace;
   LATHE_RETURN_IF_ERROR(trace.Start(arguments, arguments.positional()[0]));
   LATHE_ASSIGN_OR_RETURN(Program program, LoadProgram(arguments.positional()[0]));
+  PrintNotes(program);
   std::vector<UserInput> names = UserInputsOf(program);
-  LATHE_ASSIGN_OR_RETURN(std::vector<Value> inputs, BindInputs(names, arguments.Values("input")));
+  LATHE_ASSIGN_OR_RETURN(std::vector<Value> inputs,
+                         BindInputs(names, arguments.Values("input"), program.fixed_inputs));
   int verified = 0;
   if (std::optional<std::string> mode = arguments.Value("verify")) {
     LATHE_ASSIGN_OR_RETURN(verified, Verify(program, options, inputs, *mode));

@@ -1,8 +1,10 @@
 #include "driver/user_inputs.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -24,13 +26,21 @@ Tensor InDeclaredLayout(const TensorType& type, const Tensor& tensor) {
   if (!tensor.is_defined() || type.rank() != tensor.rank() || type.dtype != tensor.dtype()) {
     return tensor;
   }
+  absl::flat_hash_map<Expr, int64_t> sizes;
+  for (int d = 0; d < type.rank(); ++d) {
+    if (type.sizes[d].is_symbol()) sizes.emplace(type.sizes[d], tensor.sizes()[d]);
+  }
+  const auto size_of = [&](const Expr& symbol) -> std::optional<int64_t> {
+    const auto it = sizes.find(symbol);
+    return it == sizes.end() ? std::nullopt : std::optional(it->second);
+  };
   Dims strides;
   int64_t span = 1;
   for (int d = 0; d < type.rank(); ++d) {
-    const std::optional<int64_t> stride = type.strides[d].AsInt();
+    const absl::StatusOr<int64_t> stride = symbolic::Evaluate(type.strides[d], size_of);
     const std::optional<int64_t> size = type.sizes[d].AsInt();
     const int64_t given = tensor.sizes()[d];
-    if (!stride.has_value() || *stride < 1 || size.value_or(given) != given) return tensor;
+    if (!stride.ok() || *stride < 1 || size.value_or(given) != given) return tensor;
     strides.push_back(*stride);
     if (*stride > tensor.numel()) return tensor;
     span += std::max<int64_t>(given - 1, 0) * *stride;
@@ -133,6 +143,21 @@ absl::Status SetFromFile(const std::string& path, Binding& binding) {
   return absl::OkStatus();
 }
 
+const Program::FixedInput* FindFixed(const std::vector<Program::FixedInput>& fixed,
+                                     absl::string_view name) {
+  const auto it = std::find_if(fixed.begin(), fixed.end(),
+                               [&](const Program::FixedInput& f) { return f.name == name; });
+  return it == fixed.end() ? nullptr : &*it;
+}
+
+absl::Status CheckFixed(const Program::FixedInput& fixed, const std::string& given) {
+  if (given == fixed.value) return absl::OkStatus();
+  const absl::StatusOr<Value> a = ParseValue(fixed.value), b = ParseValue(given);
+  if (a.ok() && b.ok() && PrintValue(*a) == PrintValue(*b)) return absl::OkStatus();
+  return InvalidArgument("the input '", fixed.name, "' was fixed at ", fixed.value,
+                         " when the program was made, given ", given);
+}
+
 }  // namespace
 
 std::vector<UserInput> UserInputsOf(const Program& program) {
@@ -148,8 +173,13 @@ std::vector<UserInput> UserInputsOf(const Program& program) {
   return inputs;
 }
 
+void PrintNotes(const Program& program) {
+  for (const std::string& note : program.notes) fprintf(stderr, "note: %s\n", note.c_str());
+}
+
 absl::StatusOr<std::vector<Value>> BindInputs(const std::vector<UserInput>& inputs,
-                                              const std::vector<std::string>& arguments) {
+                                              const std::vector<std::string>& arguments,
+                                              const std::vector<Program::FixedInput>& fixed) {
   Binding binding(inputs);
   for (const std::string& argument : arguments) {
     std::pair<std::string, std::string> parts = absl::StrSplit(argument, absl::MaxSplits('=', 1));
@@ -166,6 +196,8 @@ absl::StatusOr<std::vector<Value>> BindInputs(const std::vector<UserInput>& inpu
       LATHE_RETURN_IF_ERROR(binding.SetNext(tensors.begin()->second));
     } else if (absl::EndsWith(argument, ".npz") || absl::EndsWith(argument, ".safetensors")) {
       LATHE_RETURN_IF_ERROR(SetFromFile(argument, binding));
+    } else if (const Program::FixedInput* made_for = FindFixed(fixed, parts.first)) {
+      LATHE_RETURN_IF_ERROR(CheckFixed(*made_for, parts.second));
     } else if (!parts.second.empty()) {
       std::string names = absl::StrJoin(
           inputs, ", ", [](std::string* out, const UserInput& i) { absl::StrAppend(out, i.name); });

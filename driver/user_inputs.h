@@ -19,11 +19,16 @@ struct UserInput {
 };
 std::vector<UserInput> UserInputsOf(const Program& program);
 
+// What the program's file says and the program does without, a line each on stderr.
+void PrintNotes(const Program& program);
+
 // Each argument is NAME=VALUE (parse_value.h), NAME=FILE.npy, a .npy file for the next input that
 // has no value, or a .npz or .safetensors file whose in.0, in.1... go to the inputs in order and
 // whose other tensors go by name. InvalidArgument names an input that has no value or two.
+// A name in `fixed` may come with the value that the program was made for, and no other.
 absl::StatusOr<std::vector<Value>> BindInputs(const std::vector<UserInput>& inputs,
-                                              const std::vector<std::string>& arguments);
+                                              const std::vector<std::string>& arguments,
+                                              const std::vector<Program::FixedInput>& fixed = {});
 
 // The tensors PREFIX.0, PREFIX.1... ("in", "in2") of a file as inputs.
 absl::StatusOr<std::vector<Value>> InputsFromTensors(const std::vector<UserInput>& inputs,

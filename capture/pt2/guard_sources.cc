@@ -141,6 +141,16 @@ const UserArgument* GuardSources::Find(absl::string_view source) const {
   return it != arguments_.end() ? &it->second : nullptr;
 }
 
+bool GuardSources::IsBesidesInputs(absl::string_view source) const {
+  for (const absl::string_view attribute : {"._base", ".grad"}) {
+    const size_t at = source.find(attribute);
+    if (at == absl::string_view::npos) continue;
+    const UserArgument* argument = Find(source.substr(0, at));
+    if (argument != nullptr && argument->input != nullptr) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<Expr> GuardSources::Resolve(absl::string_view source) const {
   absl::string_view base = source;
   int64_t index = 0;

@@ -40,6 +40,9 @@ class GuardSources {
   // The expression of "L['x'].size()[1]", "L['n']", "L['x'].stride()[0]"...; Unimplemented for a
   // source that names no input.
   absl::StatusOr<Expr> Resolve(absl::string_view source) const;
+  // Whether the source is something of an input that is no part of the call: the tensor that it is
+  // a view of (L['x']._base), its gradient.
+  bool IsBesidesInputs(absl::string_view source) const;
 
  private:
   const UserArgument* Find(absl::string_view source) const;

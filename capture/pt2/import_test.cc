@@ -198,6 +198,25 @@ TEST(Import, TokensCarryNothing) {
   EXPECT_EQ(program->main->outputs().size(), 1);
 }
 
+// A bool that is read out of a tensor is 0 or 1, and what uses it a condition on that.
+TEST(Import, BoolsOutOfTensors) {
+  ProgramWriter p;
+  p.Input("x", F32({"4"}));
+  p.Number("sym_bool_values", "item", Size("Equality(Symbol('u0', integer=True), Integer(1))"));
+  p.NodeWithOutputs("torch.ops.aten.item.default", {{"self", Named("x")}},
+                    R"({"as_sym_bool": {"as_name": "item"}})");
+  p.Number("sym_bool_values", "other", Size("Equality(Symbol('u0', integer=True), Integer(1))"));
+  p.NodeWithOutputs("_operator.eq",
+                    {{"a", R"({"as_sym_bool": {"as_name": "item"}})"}, {"b", R"({"as_int": 1})"}},
+                    R"({"as_sym_bool": {"as_name": "other"}})");
+  p.Output(R"({"as_sym_bool": {"as_name": "item"}})");
+  absl::StatusOr<Program> program = Import(p);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(ToString(program->main->first()->results[0]->type), "int(u0)");
+  EXPECT_EQ(ToString(program->main->last()->results[0]->type), "bool(u0 == 1)");
+  EXPECT_EQ(symbolic::ToString(program->main->outputs()[0].expr()), "u0 == 1");
+}
+
 // --- What the caller must meet ---
 
 ProgramWriter OneInput() {
@@ -233,6 +252,50 @@ TEST(Import, Ranges) {
   EXPECT_EQ(Error(empty), "p: range_constraints.s0: the range of s0 is empty");
   unknown.Range("s0", R"({"min_val": 7, "step": 3})");
   EXPECT_EQ(Error(unknown), "p: range_constraints.s0.step: lathe does not know this field");
+  // A size is never negative, whatever the file leaves open.
+  ProgramWriter open = OneInput();
+  open.Range("s0", R"({"min_val": null, "max_val": null})");
+  absl::StatusOr<Program> program = Import(open);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(program->shapes->RangeOf(program->shapes->symbols()[0]).lower, 0);
+}
+
+TEST(Import, RangesOfExpressions) {
+  ProgramWriter p = OneInput();
+  p.Range("2*s0 + 1", R"({"min_val": 501, "max_val": 600})");
+  p.Range("s0 + u3", R"({"min_val": 5, "max_val": null})");
+  absl::StatusOr<Program> program = Import(p);
+  EXPECT_EQ(Conditions(program), (std::vector<std::string>{"250 <= s0", "s0 <= 299"}));
+  ASSERT_TRUE(program.ok());
+  EXPECT_EQ(program->notes,
+            std::vector<std::string>{"range_constraints: the range of s0 + u3 is left out: not all "
+                                     "of it comes from inputs"});
+  ProgramWriter broken = OneInput();
+  broken.Range("2*s0 +", R"({"min_val": 5, "max_val": null})");
+  EXPECT_TRUE(absl::StrContains(Error(broken), "column 7: expected an expression"))
+      << Error(broken);
+}
+
+// A guard that leaves few values says so in the range.
+TEST(Import, GuardsNarrowRanges) {
+  const struct {
+    const char* guard;
+    int64_t lower, upper;
+  } cases[] = {
+      {"abs(L['x'].size()[0]) == 4", 4, 4},
+      {"math.trunc(0.5*float(L['x'].size()[0])) == 2", 4, 5},
+      {"(L['x'].size()[0] - 5)*(L['x'].size()[0] - 5) <= 4", 3, 7},
+  };
+  for (const auto& c : cases) {
+    ProgramWriter p = OneInput();
+    p.Range("s0", R"({"min_val": 0, "max_val": 100})");
+    p.Guard(c.guard);
+    absl::StatusOr<Program> program = Import(p);
+    ASSERT_TRUE(program.ok()) << c.guard << ": " << program.status();
+    const symbolic::Range range = program->shapes->RangeOf(program->shapes->symbols()[0]);
+    EXPECT_EQ(range.lower, c.lower) << c.guard;
+    EXPECT_EQ(range.upper, c.upper) << c.guard;
+  }
 }
 
 constexpr char kLeaf[] = R"({"type": null, "context": null, "children_spec": []})";
@@ -300,6 +363,27 @@ TEST(Import, GuardsOverNestedArguments) {
     if (c.condition[0] != '\0') expected.push_back(c.condition);
     EXPECT_EQ(Conditions(Import(p)), expected) << c.guard;
   }
+}
+
+// The base of a view is no part of the call, so nothing can check it; the program says so.
+TEST(Import, GuardsBesideTheInputsAreLeftOut) {
+  ProgramWriter p = NestedInputs();
+  p.Guard("L['x']._base.size()[1] != 5");
+  p.Guard("L['x'].size()[0] <= 8");
+  absl::StatusOr<Program> program = Import(p);
+  EXPECT_EQ(Conditions(program), std::vector<std::string>{"s0 <= 8"});
+  ASSERT_TRUE(program.ok());
+  EXPECT_EQ(program->notes,
+            std::vector<std::string>{"guards_code[0] is left out: L['x']._base.size()[1] is no "
+                                     "input of the call (L['x']._base.size()[1] != 5)"});
+}
+
+TEST(Import, ConstantArgumentsKeepNameAndValue) {
+  absl::StatusOr<Program> program = Import(NestedInputs());
+  ASSERT_TRUE(program.ok()) << program.status();
+  ASSERT_EQ(program->fixed_inputs.size(), 1);
+  EXPECT_EQ(program->fixed_inputs[0].name, "k");
+  EXPECT_EQ(program->fixed_inputs[0].value, "3");
 }
 
 TEST(Import, GuardsThatAreRefused) {

@@ -1,11 +1,14 @@
 #include "capture/pt2/read_program.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "capture/pt2/guard_sources.h"
 #include "capture/pt2/read_signature.h"
 #include "dtypes/base/status.h"
+#include "symbolic/evaluate.h"
 #include "symbolic/parser.h"
 
 namespace lathe::pt2 {
@@ -42,7 +45,22 @@ absl::StatusOr<int64_t> ReadBound(const JsonValue& range, absl::string_view fiel
   return bound <= Range::kMin + 1 ? Range::kMin : bound;
 }
 
-absl::Status ReadRanges(const JsonValue& root, Symbols& symbols) {
+// A bound on more than one symbol: "2*s0 + 1" lies in [3, 9].
+struct ExpressionRange {
+  std::string text;
+  Expr e;
+  Range range;
+};
+
+bool IsName(absl::string_view text) {
+  return !text.empty() && !absl::ascii_isdigit(text[0]) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+}
+
+absl::StatusOr<std::vector<ExpressionRange>> ReadRanges(const JsonValue& root, Symbols& symbols,
+                                                        ExprContext& context) {
+  std::vector<ExpressionRange> others;
   LATHE_ASSIGN_OR_RETURN(JsonValue ranges, root.ObjectField("range_constraints"));
   for (auto& [name, range] : ranges.Members()) {
     LATHE_RETURN_IF_ERROR(range.CheckFields({"min_val", "max_val"}));
@@ -50,9 +68,16 @@ absl::Status ReadRanges(const JsonValue& root, Symbols& symbols) {
     LATHE_ASSIGN_OR_RETURN(bounds.lower, ReadBound(range, "min_val", true));
     LATHE_ASSIGN_OR_RETURN(bounds.upper, ReadBound(range, "max_val", false));
     if (bounds.empty()) return range.Invalid("the range of ", name, " is empty");
-    symbols.SetRange(std::string(name), bounds);
+    if (IsName(name)) {
+      symbols.SetRange(std::string(name), bounds);
+      continue;
+    }
+    absl::StatusOr<Expr> e = symbolic::ParseSympy(name, context);
+    if (!e.ok()) return range.Annotated(e.status());
+    if (e->type() != symbolic::ExprType::kInt) return range.Invalid(name, " is not an integer");
+    others.push_back({std::string(name), *e, bounds});
   }
-  return absl::OkStatus();
+  return others;
 }
 
 // What the caller must meet: the range of every symbol that comes from outside.
@@ -122,26 +147,124 @@ GuardSources SourcesOf(const JsonValue& graph_module, const std::vector<UserArgu
   return sources;
 }
 
+// Cuts off the ends of the range of the condition's only symbol at which it does not hold: a range
+// says more to those who read it than abs(s0 - 4) == 2 does.
+void NarrowEnds(const Expr& condition, ShapeEnv& shapes) {
+  constexpr int kMostSteps = 1000;
+  const std::vector<Expr> symbols = symbolic::FreeSymbols(condition);
+  if (symbols.size() != 1) return;
+  const Range range = shapes.RangeOf(symbols[0]);
+  const auto fails_at = [&](int64_t value) {
+    const absl::StatusOr<int64_t> holds =
+        symbolic::Evaluate(condition, [&](const Expr&) { return std::optional(value); });
+    return holds.ok() && *holds == 0;
+  };
+  Range rest = range;
+  for (int k = 0; k < kMostSteps && range.lower != Range::kMin; ++k) {
+    if (rest.lower == rest.upper || !fails_at(rest.lower)) break;
+    ++rest.lower;
+  }
+  for (int k = 0; k < kMostSteps && range.upper != Range::kMax; ++k) {
+    if (rest.lower == rest.upper || !fails_at(rest.upper)) break;
+    --rest.upper;
+  }
+  // Both follow from a fact that is known already.
+  if (rest.lower > range.lower) shapes.AddFact(symbolic::Le(rest.lower, symbols[0])).IgnoreError();
+  if (rest.upper < range.upper) shapes.AddFact(symbolic::Le(symbols[0], rest.upper)).IgnoreError();
+}
+
+// `where` is the condition's place in the file.
+absl::Status AddPrecondition(const Expr& condition, const JsonValue& where, absl::string_view text,
+                             Program& program) {
+  // Ranges are preconditions already, so what follows from them needs no check of its own.
+  if (program.shapes->IsKnownTrue(condition)) return absl::OkStatus();
+  if (program.shapes->IsKnownFalse(condition)) {
+    return where.Invalid("no input can meet the guard ", text);
+  }
+  absl::Status added = program.shapes->AddFact(condition);
+  if (!added.ok()) return where.Annotated(added);
+  program.main->preconditions().push_back(condition);
+  NarrowEnds(condition, *program.shapes);
+  return absl::OkStatus();
+}
+
+// Bounds of expressions hold for the caller's sizes; what the program computes it checks itself.
+absl::Status AddExpressionRanges(const JsonValue& root, const std::vector<ExpressionRange>& ranges,
+                                 Program& program) {
+  const std::vector<Expr>& known = program.shapes->symbols();
+  for (const ExpressionRange& r : ranges) {
+    const std::vector<Expr> symbols = symbolic::FreeSymbols(r.e);
+    const bool from_inputs = std::all_of(symbols.begin(), symbols.end(), [&](const Expr& symbol) {
+      return std::find(known.begin(), known.end(), symbol) != known.end();
+    });
+    if (!from_inputs) {
+      program.notes.push_back(absl::StrCat("range_constraints: the range of ", r.text,
+                                           " is left out: not all of it comes from inputs"));
+      continue;
+    }
+    std::vector<Expr> bounds;
+    if (r.range.lower != Range::kMin) bounds.push_back(symbolic::Le(r.range.lower, r.e));
+    if (r.range.upper != Range::kMax) bounds.push_back(symbolic::Le(r.e, r.range.upper));
+    for (const Expr& bound : bounds) {
+      LATHE_RETURN_IF_ERROR(
+          AddPrecondition(bound, *root.Find("range_constraints"), r.text, program));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadGuards(const JsonValue& root, const GuardSources& sources, Program& program) {
   std::optional<JsonValue> guards = root.Find("guards_code");
   for (size_t k = 0; guards && k < guards->size(); ++k) {
     LATHE_ASSIGN_OR_RETURN(absl::string_view text, (*guards)[k].String());
+    std::string beside;
     absl::StatusOr<Expr> condition = symbolic::ParseGuard(
-        text, *program.context, [&](absl::string_view source) { return sources.Resolve(source); });
+        text, *program.context, [&](absl::string_view source) -> absl::StatusOr<Expr> {
+          if (sources.IsBesidesInputs(source)) beside = std::string(source);
+          return sources.Resolve(source);
+        });
+    if (!condition.ok() && !beside.empty()) {
+      program.notes.push_back(absl::StrCat("guards_code[", k, "] is left out: ", beside,
+                                           " is no input of the call (", text, ")"));
+      continue;
+    }
     if (!condition.ok()) return (*guards)[k].Annotated(condition.status());
     if (condition->type() != symbolic::ExprType::kBool) {
       return (*guards)[k].Invalid("the guard is not a condition");
     }
-    // Ranges are preconditions already, so what follows from them needs no check of its own.
-    if (program.shapes->IsKnownTrue(*condition)) continue;
-    if (program.shapes->IsKnownFalse(*condition)) {
-      return (*guards)[k].Invalid("no input can meet the guard ", text);
-    }
-    absl::Status added = program.shapes->AddFact(*condition);
-    if (!added.ok()) return (*guards)[k].Annotated(added);
-    program.main->preconditions().push_back(*condition);
+    LATHE_RETURN_IF_ERROR(AddPrecondition(*condition, (*guards)[k], text, program));
   }
   return absl::OkStatus();
+}
+
+// Takes out the guards from the `first` on that follow from the others: exporters write the steps
+// on the way to a condition beside it. `ranges` are those of the symbols before any guard was
+// known.
+void DropImplied(size_t first, const std::vector<Range>& ranges, Program& program) {
+  constexpr size_t kMost = 10;  // each is tried against all others
+  std::vector<Expr>& conditions = program.main->preconditions();
+  if (conditions.size() - first > kMost) return;
+  for (size_t k = first; k < conditions.size();) {
+    ShapeEnv others(program.context);
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const Expr& symbol = program.shapes->symbols()[i];
+      const symbolic::Source& source = program.shapes->source(symbol);
+      if (symbol.symbol_kind() == symbolic::SymbolKind::kUnbacked) {
+        others.AddUnbacked(symbol.symbol_name(), source, ranges[i]);
+      } else {
+        others.AddBacked(symbol.symbol_name(), source, std::nullopt, ranges[i]);
+      }
+    }
+    bool fits = true;
+    for (size_t i = first; i < conditions.size(); ++i) {
+      fits = fits && (i == k || others.AddFact(conditions[i]).ok());
+    }
+    if (fits && others.IsKnownTrue(conditions[k])) {
+      conditions.erase(conditions.begin() + static_cast<ptrdiff_t>(k));
+    } else {
+      ++k;
+    }
+  }
 }
 
 absl::Status CheckFields(const JsonValue& root, const JsonValue& graph_module,
@@ -180,7 +303,8 @@ absl::StatusOr<Program> ReadProgram(std::string record, absl::string_view json,
 
   Program program = NewProgram("main");
   Symbols symbols(program.shapes.get());
-  LATHE_RETURN_IF_ERROR(ReadRanges(root, symbols));
+  LATHE_ASSIGN_OR_RETURN(std::vector<ExpressionRange> ranges,
+                         ReadRanges(root, symbols, *program.context));
   LATHE_ASSIGN_OR_RETURN(ValueTypes types, ValueTypes::Of(graph));
   GraphReader graphs(&program);
   GraphBuilder builder(program.main, &symbols);
@@ -188,8 +312,15 @@ absl::StatusOr<Program> ReadProgram(std::string record, absl::string_view json,
   LATHE_RETURN_IF_ERROR(reader.ReadInputs(input_specs));
   for (const Value* input : program.main->inputs()) symbols.BindRest(input->type);
   AddRangePreconditions(program);
+  std::vector<Range> given;
+  for (const Expr& symbol : program.shapes->symbols()) {
+    given.push_back(program.shapes->RangeOf(symbol));
+  }
+  const size_t first_guard = program.main->preconditions().size();
+  LATHE_RETURN_IF_ERROR(AddExpressionRanges(root, ranges, program));
   LATHE_RETURN_IF_ERROR(
       ReadGuards(root, SourcesOf(graph_module, reader.user_arguments()), program));
+  DropImplied(first_guard, given, program);
   LATHE_RETURN_IF_ERROR(graphs.ReadNodes(graph, types, builder));
   LATHE_RETURN_IF_ERROR(reader.ReadOutputs(output_specs));
   return program;

@@ -31,6 +31,22 @@ absl::StatusOr<ValueType> WeightType(const TensorType& recorded, const Tensor& w
   return ValueType(std::move(type));
 }
 
+// As the command line writes it.
+std::string LiteralText(const Argument& value) {
+  switch (value.kind()) {
+    case Argument::Kind::kInt:
+      return symbolic::ToString(value.expr());
+    case Argument::Kind::kBool:
+      return value.boolean() ? "true" : "false";
+    case Argument::Kind::kScalar:
+      return value.number().ToString();
+    case Argument::Kind::kString:
+      return value.string();
+    default:
+      return "none";
+  }
+}
+
 }  // namespace
 
 absl::Status SignatureReader::ReadInputs(const JsonValue& specs) {
@@ -99,6 +115,7 @@ absl::Status SignatureReader::ReadConstantInput(const JsonValue& spec) {
   LATHE_ASSIGN_OR_RETURN(JsonValue json, spec.ObjectField("value"));
   LATHE_ASSIGN_OR_RETURN(Argument value, ReadConstant(json));
   AddConstantArgument(value);
+  program_->fixed_inputs.push_back({std::string(name), LiteralText(value)});
   return At(spec, builder_->AddConstant(name, std::move(value)));
 }
 

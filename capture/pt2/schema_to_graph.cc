@@ -10,26 +10,41 @@ namespace lathe::pt2 {
 
 std::string OpName(absl::string_view target) {
   if (!absl::ConsumePrefix(&target, "torch.ops.higher_order.") &&
-      !absl::ConsumePrefix(&target, "torch.ops.") && absl::StartsWith(target, "torch.sym_")) {
-    target.remove_prefix(6);
+      !absl::ConsumePrefix(&target, "torch.ops.")) {
+    // torch._sym_sqrt is the name that the archive has for torch.sym_sqrt.
+    if (absl::StartsWith(target, "torch.sym_")) target.remove_prefix(6);
+    if (absl::StartsWith(target, "torch._sym_")) target.remove_prefix(7);
   }
   if (absl::StartsWith(target, "_operator.")) target.remove_prefix(1);
   absl::ConsumeSuffix(&target, ".default");
   return std::string(target);
 }
 
+namespace {
+
+// A frame of torch itself is no line of the user's: checks that the exporter adds have no other.
+bool IsOfTorch(absl::string_view path) {
+  return absl::StartsWith(path, "torch/") || absl::StrContains(path, "/site-packages/torch/");
+}
+
+}  // namespace
+
 std::string SourceLine(absl::string_view stack_trace) {
   // Frames read `File "path", line N, in function`; the last one is innermost.
-  size_t at = stack_trace.rfind("File \"");
-  if (at == absl::string_view::npos) return "";
-  absl::string_view frame = stack_trace.substr(at + 6);
-  size_t quote = frame.find('"');
-  if (quote == absl::string_view::npos) return "";
-  absl::string_view path = frame.substr(0, quote);
-  absl::string_view rest = frame.substr(quote + 1);
-  if (!absl::ConsumePrefix(&rest, ", line ")) return std::string(path);
-  size_t digits = rest.find_first_not_of("0123456789");
-  return absl::StrCat(path, ":", rest.substr(0, digits));
+  constexpr absl::string_view kFrame = "File \"";
+  for (size_t at = stack_trace.rfind(kFrame); at != absl::string_view::npos;
+       at = at == 0 ? absl::string_view::npos : stack_trace.rfind(kFrame, at - 1)) {
+    absl::string_view frame = stack_trace.substr(at + kFrame.size());
+    size_t quote = frame.find('"');
+    if (quote == absl::string_view::npos) return "";
+    absl::string_view path = frame.substr(0, quote);
+    if (IsOfTorch(path)) continue;
+    absl::string_view rest = frame.substr(quote + 1);
+    if (!absl::ConsumePrefix(&rest, ", line ")) return std::string(path);
+    size_t digits = rest.find_first_not_of("0123456789");
+    return absl::StrCat(path, ":", rest.substr(0, digits));
+  }
+  return "";
 }
 
 std::string ModulePath(absl::string_view nn_module_stack) {
@@ -61,13 +76,25 @@ absl::Status GraphBuilder::AddConstant(absl::string_view name, Argument literal)
   return Define(name, std::move(literal));
 }
 
+std::optional<Expr> GraphBuilder::NewBool(const ValueType& type) const {
+  if (!type.is_scalar()) return std::nullopt;
+  const Expr& e = type.scalar().value;
+  if (e.kind() != symbolic::ExprKind::kEq) return std::nullopt;
+  const Expr symbol = e.operands()[e.operands()[0].is_symbol() ? 0 : 1];
+  const bool is_new = symbol.is_symbol() && !symbols_->IsAdded(symbol) && e == Eq(symbol, 1);
+  return is_new ? std::optional(symbol) : std::nullopt;
+}
+
 absl::Status GraphBuilder::AddCall(Call call) {
   std::vector<ValueType> types;
   std::vector<std::string> names;
+  std::vector<std::optional<Expr>> meanings;
   for (auto& [name, type] : call.results) {
+    const std::optional<Expr> bit = NewBool(type);
+    meanings.push_back(bit ? std::optional(type.scalar().value) : std::nullopt);
     LATHE_RETURN_IF_ERROR(symbols_->BindResult(type, name));
     names.push_back(type.is_none() ? "none" : name);
-    types.push_back(std::move(type));
+    types.push_back(bit ? ValueType(ScalarType{symbolic::ExprType::kInt, *bit}) : std::move(type));
   }
   Node* node = graph_->Append(OpName(call.target), std::move(call.arguments), std::move(types),
                               std::move(names));
@@ -75,7 +102,9 @@ absl::Status GraphBuilder::AddCall(Call call) {
   node->origin = std::move(call.origin);
   for (size_t k = 0; k < call.results.size(); ++k) {
     if (node->results[k]->type.is_none()) continue;
-    LATHE_RETURN_IF_ERROR(Define(call.results[k].first, Argument::Of(node->results[k])));
+    LATHE_RETURN_IF_ERROR(Define(call.results[k].first, meanings[k]
+                                                            ? Argument::Int(*meanings[k])
+                                                            : Argument::Of(node->results[k])));
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,7 @@
 //   b.AddOutput(b.Use("relu").value(), OutputSpec::User());
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,9 @@ class GraphBuilder {
 
  private:
   absl::Status Define(absl::string_view name, Argument meaning);
+  // Exporters write a bool that a node reads out of a tensor as u0 == 1: the symbol, when the type
+  // is that and nothing above has it. The node's own result is then the number u0.
+  std::optional<Expr> NewBool(const ValueType& type) const;
 
   std::shared_ptr<Graph> graph_;
   Symbols* symbols_;

@@ -1,5 +1,7 @@
 #include "capture/pt2/symbols.h"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
@@ -46,6 +48,7 @@ Range Symbols::RangeOf(const Expr& symbol, const Source& source) const {
   // Tracing treats 0 and 1 apart and records 2 as the least size where nobody asked for one; the
   // exporter's own check therefore lets 0 and 1 pass (and checks bounds from 3 up).
   if (symbol.symbol_kind() == SymbolKind::kBacked && range.lower == 2) range.lower = 0;
+  if (is_size) range.lower = std::max<int64_t>(range.lower, 0);
   return range;
 }
 

@@ -36,6 +36,7 @@ class Symbols {
   // Adds the unbacked symbols that first occur in the result of `node`. InvalidArgument for a
   // backed symbol that no input has.
   absl::Status BindResult(const ValueType& type, absl::string_view node);
+  bool IsAdded(const Expr& symbol) const { return added_.contains(symbol); }
 
  private:
   void Add(const Expr& symbol, symbolic::Source source);

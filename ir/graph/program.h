@@ -24,6 +24,13 @@ struct Program {
   std::map<std::string, Tensor> weights;
   std::string archive;                        // the .pt2 file the weights come from, "" when none
   std::vector<std::string> user_input_names;  // as the caller knows them
+  // Arguments of the traced call that the program was specialised on: it takes them no more.
+  struct FixedInput {
+    std::string name, value;  // "n", "3"
+  };
+  std::vector<FixedInput> fixed_inputs;
+  // One line each: what the file says and the program does without.
+  std::vector<std::string> notes;
 };
 
 // A program with a fresh context and an empty main graph.

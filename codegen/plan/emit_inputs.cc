@@ -1,16 +1,53 @@
 // PlanEmitter: what a call brings, and what is checked of it.
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "codegen/plan/plan_emitter.h"
+#include "codegen/plan/total_condition.h"
 #include "dtypes/base/status.h"
 #include "ir/loops/affine_index.h"
 #include "symbolic/evaluate.h"
 
 namespace lathe {
+namespace {
+
+std::vector<Expr> SymbolsOf(const std::vector<Expr>& items) {
+  std::vector<Expr> symbols;
+  for (const Expr& e : items) symbolic::CollectFreeSymbols(e, symbols);
+  return symbols;
+}
+
+// The order of dimensions in which the elements lie dense, from the outermost in memory to the
+// innermost, when the sizes alone say so: transposed, channels last. Empty: they do not.
+std::vector<int32_t> DenseOrder(const TensorType& type, const ShapeEnv& shapes) {
+  const std::vector<Expr> known = SymbolsOf(type.sizes);
+  for (const Expr& symbol : SymbolsOf(type.strides)) {
+    if (std::find(known.begin(), known.end(), symbol) == known.end()) return {};
+  }
+  std::vector<int32_t> order, left;
+  for (int d = 0; d < type.rank(); ++d) {
+    const bool steps = type.sizes[d] != Expr(1) && type.sizes[d] != Expr(0);
+    (steps ? left : order).push_back(d);
+  }
+  const size_t outer = order.size();
+  Expr step = 1;
+  while (!left.empty()) {
+    const auto next = std::find_if(left.rbegin(), left.rend(), [&](int32_t d) {
+      return shapes.IsKnownEqual(type.strides[d], step);
+    });
+    if (next == left.rend()) return {};
+    step = step * type.sizes[*next];
+    order.insert(order.begin() + outer, *next);
+    left.erase(std::prev(next.base()));
+  }
+  return order;
+}
+
+}  // namespace
 
 absl::Status PlanEmitter::EmitInputs() {
   for (size_t k = 0; k < graph_.inputs().size(); ++k) {
@@ -87,6 +124,10 @@ void PlanEmitter::BindTensor(Value* value, int k, PlanInput* input) {
   }
   // Weights come with the strides that the program was compiled for.
   input->needs_contiguous = !input->is_weight && IsContiguous(type);
+  if (!input->is_weight && !input->needs_contiguous) {
+    input->memory_order = DenseOrder(type, shapes_);
+    input->needs_contiguous = !input->memory_order.empty();
+  }
   if (input->is_weight || input->needs_contiguous) return;
   for (int d = 0; d < type.rank(); ++d) {
     input->stride_registers.push_back(registers_.New());
@@ -145,13 +186,16 @@ absl::Status PlanEmitter::EmitSizeCheck(const PendingCheck& check) {
   Program().code.push_back(equal);
   AssertStep step;
   step.condition = equal.dst;
-  step.message = absl::StrCat(check.what, " must be ", symbolic::ToString(check.expected));
+  const auto same = described_.find(check.expected);
+  step.message = absl::StrCat(check.what, " must be ", symbolic::ToString(check.expected),
+                              same == described_.end() ? "" : ", which is " + same->second);
   if (check.node != nullptr) {
     step.node = NameOf(*check.node);
     step.source = check.node->origin.source;
   }
   step.names = {"expected", "given"};
   step.values = {expected, check.actual};
+  if (!check.expected.is_symbol()) LATHE_RETURN_IF_ERROR(NameSymbols(check.expected, step));
   Add(std::move(step));
   return absl::OkStatus();
 }
@@ -177,18 +221,26 @@ absl::Status PlanEmitter::EmitAssert(const Expr& condition, std::string message,
                                      std::string source) {
   if (condition.AsBool() == true) return absl::OkStatus();
   AssertStep step;
-  LATHE_ASSIGN_OR_RETURN(step.condition, Reg(condition));
+  const Expr total = TotalCondition(condition, *graph_.context());
+  // A division by zero further on must not speak before the message of this check.
+  if (total != condition) checks_divisors_ = true;
+  LATHE_ASSIGN_OR_RETURN(step.condition, Reg(total));
   step.message = std::move(message);
   step.node = std::move(node);
   step.source = std::move(source);
-  for (const Expr& symbol : symbolic::FreeSymbols(condition)) {
+  LATHE_RETURN_IF_ERROR(NameSymbols(condition, step));
+  Add(std::move(step));
+  return absl::OkStatus();
+}
+
+// The values of the symbols in `e`, in the user's words, for the message of `step`.
+absl::Status PlanEmitter::NameSymbols(const Expr& e, AssertStep& step) {
+  for (const Expr& symbol : symbolic::FreeSymbols(e)) {
     auto it = described_.find(symbol);
-    step.names.push_back(it == described_.end() ? std::string(symbol.symbol_name())
-                                                : absl::StrCat(it->second));
+    step.names.push_back(it == described_.end() ? std::string(symbol.symbol_name()) : it->second);
     LATHE_ASSIGN_OR_RETURN(Register reg, Reg(symbol));
     step.values.push_back(reg);
   }
-  Add(std::move(step));
   return absl::OkStatus();
 }
 

@@ -45,6 +45,7 @@ absl::StatusOr<Plan> PlanEmitter::Run(const std::vector<Expr>& outer_symbols) {
   LATHE_RETURN_IF_ERROR(EmitInputs());
   described_.insert(outer_names_.begin(), outer_names_.end());
   LATHE_RETURN_IF_ERROR(EmitAssumptions());
+  if (checks_divisors_) StartSegment();
   LATHE_RETURN_IF_ERROR(EmitLiterals());
   for (const ScheduledStep& step : schedule_.steps) {
     LATHE_RETURN_IF_ERROR(EmitStep(step));

@@ -79,6 +79,7 @@ class PlanEmitter {
   absl::Status EmitRange(const Expr& symbol);
   absl::Status EmitAssert(const Expr& condition, std::string message, std::string node,
                           std::string source);
+  absl::Status NameSymbols(const Expr& e, AssertStep& step);
   absl::Status EmitLiterals();
   absl::Status EmitAssumptions();
 
@@ -147,6 +148,7 @@ class PlanEmitter {
   absl::flat_hash_map<Expr, std::string> described_, outer_names_;
   std::vector<SizeAssumption> assumptions_;
   size_t assumed_ = 0;  // how many of them, in order of when they can be checked, are asserted
+  bool checks_divisors_ = false;  // some assertion so far is there to keep a divisor from zero
   int32_t segment_eval_ = 0, segment_reserve_ = 0;
 };
 

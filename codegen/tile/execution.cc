@@ -156,7 +156,8 @@ bool Execution::SetUp() {
   char* at = thread_memory.AtLeast(fixed + 4096);
   if (at == nullptr) return Fail(kLatheMemoryError, fixed + 4096);
   slots_ = reinterpret_cast<int64_t*>(at);
-  if (!ComputeSlots(program_, args_.scalars, slots_)) return Fail(kLatheIndexError, 0);
+  // No index: an expression over sizes passes 64 bits.
+  if (!ComputeSlots(program_, args_.scalars, slots_)) return Fail(kLatheIndexError, INT64_MIN);
   SetRanges();
   int64_t partial_bytes = 0;
   for (const StageProgram& stage : program_.flat) {

@@ -47,10 +47,10 @@ void SolveSizes(const ValueType& type, const HostValue& value, Symbols& symbols)
 absl::Status CheckInput(const Value& input, const HostValue& value) {
   const ValueType& type = input.type;
   if (type.is_tensor() && !value.is_tensor()) {
-    return InvalidArgument("input %", input.name, ": expected ", ToString(type), ", got no tensor");
+    return InvalidArgument("input ", input.name, ": expected ", ToString(type), ", got no tensor");
   }
   if (type.is_tensor() && value.tensor().dtype() != type.tensor().dtype) {
-    return InvalidArgument("input %", input.name, ": expected ", ToString(type), ", got ",
+    return InvalidArgument("input ", input.name, ": expected ", ToString(type), ", got ",
                            TypeString(value.tensor()));
   }
   return absl::OkStatus();
@@ -63,7 +63,7 @@ absl::Status BindInputs(const Graph& graph, const std::vector<HostValue>& inputs
     const Value& input = *graph.inputs()[i];
     LATHE_RETURN_IF_ERROR(CheckInput(input, inputs[i]));
     absl::Status status = BindSymbols(input.type, inputs[i], environment);
-    if (!status.ok()) return Annotate(status, absl::StrCat("input %", input.name));
+    if (!status.ok()) return Annotate(status, absl::StrCat("input ", input.name));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     SolveSizes(graph.inputs()[i]->type, inputs[i], environment.symbols);
@@ -71,9 +71,24 @@ absl::Status BindInputs(const Graph& graph, const std::vector<HostValue>& inputs
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& input = *graph.inputs()[i];
     absl::Status status = BindSymbols(input.type, inputs[i], environment);
-    if (!status.ok()) return Annotate(status, absl::StrCat("input %", input.name));
+    if (!status.ok()) return Annotate(status, absl::StrCat("input ", input.name));
   }
   return absl::OkStatus();
+}
+
+// "size 0 of input x"; the symbol's own name when no input is it.
+std::string Describe(const Graph& graph, const Expr& symbol) {
+  for (const Value* input : graph.inputs()) {
+    if (input->type.is_scalar() && input->type.scalar().value == symbol) {
+      return absl::StrCat("input ", input->name);
+    }
+    if (!input->type.is_tensor()) continue;
+    const std::vector<Expr>& sizes = input->type.tensor().sizes;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      if (sizes[d] == symbol) return absl::StrCat("size ", d, " of input ", input->name);
+    }
+  }
+  return std::string(symbol.symbol_name());
 }
 
 absl::Status CheckPreconditions(const Graph& graph, const Symbols& symbols) {
@@ -84,11 +99,11 @@ absl::Status CheckPreconditions(const Graph& graph, const Symbols& symbols) {
     if (!value.ok() || *value != 0) continue;
     std::string values;
     for (const Expr& symbol : symbolic::FreeSymbols(condition)) {
-      absl::StrAppend(&values, values.empty() ? "" : ", ", symbol.symbol_name(), " = ",
+      absl::StrAppend(&values, values.empty() ? "" : ", ", Describe(graph, symbol), " = ",
                       *Find(symbols, symbol));
     }
-    return FailedPrecondition("the inputs do not meet ", symbolic::ToString(condition), ": ",
-                              values);
+    return FailedPrecondition("the inputs do not meet the precondition ",
+                              symbolic::ToString(condition), " (", values, ")");
   }
   return absl::OkStatus();
 }

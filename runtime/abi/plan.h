@@ -39,9 +39,12 @@ struct PlanInput {
   Register offset_register = -1;
   // Constant sizes that the program was compiled for; -1 where the size is bound to a register.
   std::vector<int64_t> expected_sizes = {};
-  // Strides the program was compiled for as registers evaluated by `guard`; when the caller's
-  // differ, the executor passes a contiguous copy (and copies back if the input is mutated).
+  // The program was compiled for elements that lie dense in the order of the dimensions; when the
+  // caller's lie otherwise, the executor passes a copy (and copies back if the input is mutated).
   bool needs_contiguous = true;
+  // With needs_contiguous: the dimensions from the outermost in memory to the innermost ({0, 2, 3,
+  // 1}: channels last); empty: as they come.
+  std::vector<int32_t> memory_order = {};
   // The storage offset in the type that the program was compiled for, in elements: offsets of views
   // count from (actual offset - expected_offset).
   int64_t expected_offset = 0;
@@ -182,7 +185,7 @@ struct PlanKernel {
 };
 
 struct Plan {
-  static constexpr int32_t kVersion = 3;
+  static constexpr int32_t kVersion = 4;
   std::vector<PlanInput> inputs = {};
   int32_t register_count = 0;
   int32_t storage_count = 0;

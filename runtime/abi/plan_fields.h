@@ -15,8 +15,8 @@ void Fields(A& a, SizeInstruction& v) {
 template <typename A>
 void Fields(A& a, PlanInput& v) {
   a(v.name, v.is_weight, v.is_scalar, v.scalar, v.dtype, v.rank, v.size_registers,
-    v.stride_registers, v.offset_register, v.expected_sizes, v.needs_contiguous, v.expected_offset,
-    v.is_mutated, v.tensor);
+    v.stride_registers, v.offset_register, v.expected_sizes, v.needs_contiguous, v.memory_order,
+    v.expected_offset, v.is_mutated, v.tensor);
 }
 template <typename A>
 void Fields(A& a, EvalStep& v) {

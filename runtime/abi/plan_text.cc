@@ -80,6 +80,8 @@ class Printer {
     }
     Line(what, Quoted(input.name), " t", input.tensor, ": ", Name(input.dtype), "[",
          absl::StrJoin(sizes, ", "), "]", input.needs_contiguous ? " contiguous" : "",
+         input.memory_order.empty() ? ""
+                                    : absl::StrCat(" as ", absl::StrJoin(input.memory_order, ",")),
          input.is_mutated ? " mutated" : "");
   }
 

@@ -121,8 +121,17 @@ class Checker {
     for (const int64_t size : input.expected_sizes) {
       if (size < -1) Complain("expected size ", size);
     }
+    CheckOrder(input.memory_order, rank);
     OptionalReg(input.offset_register);
     Sets(input.tensor);
+  }
+
+  void CheckOrder(std::vector<int32_t> order, size_t rank) {
+    if (order.empty()) return;
+    std::sort(order.begin(), order.end());
+    bool all = order.size() == rank;
+    for (size_t d = 0; all && d < rank; ++d) all = order[d] == static_cast<int32_t>(d);
+    if (!all) Complain("the memory order does not name each dimension once");
   }
 
   void Check(const EvalStep& s) {

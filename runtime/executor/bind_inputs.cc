@@ -77,6 +77,28 @@ bool MayOverlap(const Tensor& a, const Tensor& b) {
   return !Interleaved(a, b, distance);
 }
 
+// Strides of elements that lie dense in the input's order of dimensions. Strides of dimensions with
+// one element do not matter.
+Dims DenseStrides(const PlanInput& input, const Tensor& tensor) {
+  Dims strides(tensor.sizes().size(), 1);
+  int64_t step = 1;
+  for (auto d = input.memory_order.rbegin(); d != input.memory_order.rend(); ++d) {
+    strides[*d] = step;
+    step *= std::max<int64_t>(tensor.sizes()[*d], 1);
+  }
+  return strides;
+}
+
+bool IsDense(const PlanInput& input, const Tensor& tensor) {
+  if (input.memory_order.empty()) return tensor.is_contiguous();
+  if (tensor.numel() == 0) return true;
+  const Dims dense = DenseStrides(input, tensor);
+  for (size_t d = 0; d < dense.size(); ++d) {
+    if (tensor.sizes()[d] > 1 && tensor.strides()[d] != dense[d]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::Status CheckTensor(const PlanInput& input, const Tensor& tensor) {
@@ -103,13 +125,15 @@ absl::Status CheckTensor(const PlanInput& input, const Tensor& tensor) {
 bool NeedsCopy(const PlanInput& input, const Tensor& tensor) {
   // Kernels count packed elements from a whole byte.
   if (IsSubByte(tensor.dtype()) && tensor.offset() * BitWidth(tensor.dtype()) % 8 != 0) return true;
-  return input.needs_contiguous && !tensor.is_contiguous();
+  return input.needs_contiguous && !IsDense(input, tensor);
 }
 
 Tensor CopyToBind(const PlanInput& input, const Tensor& tensor) {
-  if (input.needs_contiguous) return tensor.Clone();
-  // The program was compiled for these strides.
-  const Tensor copy = Tensor::EmptyStrided(tensor.dtype(), tensor.sizes(), tensor.strides());
+  if (input.needs_contiguous && input.memory_order.empty()) return tensor.Clone();
+  // Otherwise the program was compiled for the tensor's own strides.
+  const Tensor copy =
+      Tensor::EmptyStrided(tensor.dtype(), tensor.sizes(),
+                           input.needs_contiguous ? DenseStrides(input, tensor) : tensor.strides());
   copy.CopyFrom(tensor);
   return copy;
 }

@@ -350,6 +350,32 @@ TEST(Executor, ScalarsInAndOut) {
             "input 'n': must be a number, given a tensor");
 }
 
+// A program made for channels last takes any layout, and gives a changed input its values back.
+TEST(Executor, InputsAreLaidOutInTheOrderOfTheProgram) {
+  Plan plan;
+  plan.tensor_count = 1;
+  PlanInput x{.name = "x", .rank = 4};
+  x.tensor = 0;
+  x.memory_order = {0, 2, 3, 1};
+  plan.inputs = {x};
+  plan.steps = {ReturnStep{{{.tensor = 0}}}};
+  const auto loaded = MustLoad(plan, {});
+  Tensor contiguous = Tensor::Zeros(DType::kF32, {2, 3, 4, 5});
+  for (int64_t k = 0; k < 120; ++k) contiguous.SetLinear(k, Scalar(k));
+  Tensor last = Tensor::EmptyStrided(DType::kF32, {2, 3, 4, 5}, {60, 1, 15, 3});
+  last.CopyFrom(contiguous);
+  for (const Tensor& given : {contiguous, last}) {
+    auto out = loaded->Run({given});
+    ASSERT_TRUE(out.ok()) << out.status();
+    const Tensor& t = std::get<Tensor>((*out)[0]);
+    EXPECT_TRUE(t.strides() == last.strides());
+    EXPECT_EQ(t.At({1, 2, 3, 4}).ToInt(), 119);
+    EXPECT_EQ(t.storage() == given.storage(), given.strides() == last.strides());
+  }
+  plan.inputs[0].memory_order = {0, 2, 2, 1};
+  EXPECT_FALSE(LoadedPlan::Load(plan, {}).ok());
+}
+
 // relu(a x b) with the relu run on rows of the product while they are in cache.
 TEST(Executor, ExternsRunEpiloguesOnTheirRows) {
   const auto pool = NewThreadPool(3);

@@ -126,6 +126,10 @@ absl::Status Launch::Error(int32_t code, int64_t value) const {
     return AtNode(value == 0 ? OutOfRange(row.message) : OutOfRange(row.message, ": ", value),
                   row.node, row.source);
   }
+  if (code == kLatheIndexError && value == INT64_MIN) {
+    return AtNode(OutOfRange("an expression over sizes passes 64 bits or divides by zero"),
+                  step_.node, step_.source);
+  }
   if (code == kLatheIndexError) {
     return AtNode(OutOfRange("index ", value, " is out of range (in kernel ", info_.name, ")"),
                   step_.node, step_.source);

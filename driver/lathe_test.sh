@@ -89,7 +89,7 @@ expect 2 "" "holds no in2.0" check $models/gru.pt2 $models/gru.io.safetensors --
 expect 1 "FAILED out.0" "" check "$tmp/relu.lathe" $models/unbacked_nonzero.io.safetensors
 
 expect 0 'graph @main\(' "" show $models/mlp.pt2
-expect 0 '^s31: size 0 of input [a-z_]+, range \[1, 4096\], example 8$' "" \
+expect 0 '^s31: size 0 of input input, range \[1, 4096\], example 8$' "" \
   show $models/mlp.pt2 --stage shapes
 expect 0 '^2 aten.linear$' "" show $models/mlp.pt2 --stage ops
 expect 2 "" "no stage 'frob'; there are import, ops, shapes, decomposed, functional, loops, schedule, code, plan, memory" \
@@ -141,6 +141,86 @@ expect 2 "^true" "mixed:2: column 7" prove "$tmp/mixed"
 expect 2 '"line": 1, "error": .*"answer": "true"' "mixed:1" prove --json "$tmp/mixed"
 expect 0 '^s0: size 0 of input x, range' "" show "$tmp/relu.lathe" --stage shapes
 expect 0 '"symbols": \[\{"name": "s0"' "" show "$tmp/relu.lathe" --stage shapes --json
+
+# Python's operators on sizes as exported graphs contain them.
+cat >"$tmp/sizes.lathe" <<'END'
+graph @f(%x: f32[s0, 4]) {
+  %a = operator.lshift(s0, 2)
+  %b = operator.rshift(s0, 1)
+  %c = sym_sqrt(s0)
+  %d = operator.xor(s0, 3)
+  %e = operator.or_(s0, 8)
+  %f = math.floor(%c)
+  %g = operator.pos(%f)
+  %h = operator.abs(%g)
+  %i = sym_int(%c)
+  %rows = aten.slice.Tensor(%x, 0, 2)
+  %o = aten.sym_storage_offset(%rows)
+  return %a, %b, %c, %d, %e, %h, %i, %o
+}
+END
+for tier in tile reference; do
+  expect 0 '^36 4 3\.0 10 9 3 3 8 $' "" run "$tmp/sizes.lathe" -i x=9x4xf32=1 --tier $tier
+done
+
+# What a call must meet: assertions, and what the operators take for granted.
+cat >"$tmp/meets.lathe" <<'END'
+graph @f(%x: f32[s0, 4], %y: f32[s1, 4], %n: i64[]) {
+  %sum = aten.add.Tensor(%x, %y) at "m.py:3"
+  %k = aten.item(%n)
+  %fits = operator.le(%k, s0)
+  aten._assert_scalar(%fits, "k rows are there") at "m.py:7"
+  %two = operator.mul(s0, 2)
+  return %sum, %two
+}
+END
+expect 0 '^assert u0 <= s0 \(asked by aten._assert_scalar at m.py:7\): k rows are there$' "" \
+  show "$tmp/meets.lathe" --stage shapes
+expect 0 '^assume s0 == s1 \(asked by %sum at m.py:3\): aten.add.Tensor$' "" \
+  show "$tmp/meets.lathe" --stage shapes
+expect 0 '^output 1: int\(2\*s0\)$' "" show "$tmp/meets.lathe" --stage shapes
+expect 0 '^u0: item of %k, range' "" show "$tmp/meets.lathe" --stage shapes
+expect 0 '"assertions": \[\{"condition": "u0 <= s0", "asked": "asked by aten._assert_scalar at m.py:7", "message": "k rows are there"' \
+  "" show "$tmp/meets.lathe" --stage shapes --json
+expect 0 '"assumptions": \[\{"condition": "s0 == s1", "asked": "asked by %sum at m.py:3", "message": "aten.add.Tensor"' \
+  "" show "$tmp/meets.lathe" --stage shapes --json
+expect 0 '^u0: item of %nonzero' "" show $models/unbacked_nonzero.pt2 --stage shapes
+# No empty batch of texts: a view of it has no size -1.
+expect 0 '^s[0-9]+: size [01] of input input_ids, range \[1, 60\]' "" \
+  show $models/hf_bert.pt2 --stage shapes
+
+# The layout that a program declares in terms of its sizes is the caller's no more than a fixed one.
+echo 'graph @f(%x: f32[s0, 3, s1]{3*s1, 1, 3}) { %y = aten.neg(%x) return %y }' >"$tmp/last.lathe"
+for tier in tile reference; do
+  expect 0 '^f32\[2, 3, 4\] \[\[\[-1' "" run "$tmp/last.lathe" -i x=2x3x4xf32=1 --tier $tier
+done
+
+# A refusal names the input, the rule and the value.
+echo 'graph @f(%x: f32[s0, 8], %y: f32[s0]) where s0 % 4 == 0 { %z = aten.neg(%x) return %z, %y }' >"$tmp/rule.lathe"
+for tier in tile reference; do
+  expect 2 "" 'precondition s0 % 4 == 0 \(size 0 of input x = 14\)' \
+    run "$tmp/rule.lathe" -i x=14x8xf32=1 -i y=14xf32=1 --tier $tier
+  expect 2 "" "input '?x'?: size 1 (must be 8, given 10|is 10, but must be 8)" \
+    run "$tmp/rule.lathe" -i x=4x10xf32=1 -i y=4xf32=1 --tier $tier
+done
+expect 2 "" 'size 0 of input y must be s0, which is size 0 of input x \(expected = 4, given = 3\)' \
+  run "$tmp/rule.lathe" -i x=4x8xf32=1 -i y=3xf32=1 --tier tile
+# A condition that hangs on a division by zero does not hold; one that is decided before does.
+echo 'graph @f(%x: f32[s0], %n: int(s1)) where s0 == 5 or (1 <= s1 and s0 % s1 == 0) { %y = aten.neg(%x) return %y }' >"$tmp/lazy.lathe"
+expect 2 "" 'precondition .*s0 % s1 == 0.*input n = 0' \
+  run "$tmp/lazy.lathe" -i x=12xf32=1 -i n=0 --tier tile
+for tier in tile reference; do
+  expect 0 '^f32\[5\]' "" run "$tmp/lazy.lathe" -i x=5xf32=1 -i n=0 --tier $tier
+done
+# A number of parts that a precondition decides.
+cat >"$tmp/parts.lathe" <<'END'
+graph @f(%x: f32[s0]) where (s0 + (s0 + 2)//3 - 1)//((s0 + 2)//3) == 3 {
+  %a, %b, %c = aten.chunk(%x, 3)
+  return %c
+}
+END
+expect 0 '^f32\[2\]' "" run "$tmp/parts.lathe" -i x=8xf32=1 --tier tile
+expect 2 "" "precondition .*size 0 of input x = 0" run "$tmp/parts.lathe" -i x=0xf32=1 --tier tile
 
 cat >"$tmp/long.lathe" <<'END'
 graph @f(%x: f32[s0]) { %a = aten.relu(%x) %b = aten.exp(%a) %c = aten.sin(%b) return %c, %a }

@@ -1,14 +1,17 @@
 #include "driver/show_shapes.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "codegen/plan/size_assumptions.h"
 #include "driver/json_object.h"
 #include "driver/user_inputs.h"
+#include "symbolic/evaluate.h"
 #include "symbolic/explain.h"
 
 namespace lathe::driver {
@@ -31,106 +34,224 @@ struct ConditionLine {
 struct Shapes {
   std::vector<SymbolLine> symbols;
   std::vector<std::string> preconditions;
-  std::vector<ConditionLine> constants, guards, assertions;
-  std::vector<std::pair<std::string, std::string>> inputs, outputs;
+  std::vector<ConditionLine> constants, guards, assertions, assumptions;
+  std::vector<std::pair<std::string, std::string>> inputs, fixed, outputs;
 };
 
-std::vector<std::string> TextsOf(const symbolic::Proof& proof) {
+// The names of the graph's inputs as the caller knows them.
+std::vector<std::string> InputNames(const Program& program) {
+  std::vector<std::string> names;
+  const std::vector<UserInput> user_inputs = UserInputsOf(program);
+  size_t next = 0;
+  for (size_t k = 0; k < program.main->inputs().size(); ++k) {
+    const bool is_user = program.main->input_specs()[k].kind == InputSpec::Kind::kUser;
+    names.push_back(is_user ? user_inputs[next++].name : program.main->inputs()[k]->name);
+  }
+  return names;
+}
+
+// "size 0 of input 41" -> "size 0 of input ids".
+std::string WithNames(absl::string_view text, const std::vector<std::string>& names) {
+  constexpr absl::string_view kBefore = "input ";
+  std::string result;
+  while (true) {
+    const size_t at = text.find(kBefore);
+    if (at == absl::string_view::npos) break;
+    absl::StrAppend(&result, text.substr(0, at + kBefore.size()));
+    text.remove_prefix(at + kBefore.size());
+    const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    size_t k = 0;
+    if (absl::SimpleAtoi(text.substr(0, digits), &k) && k < names.size()) {
+      absl::StrAppend(&result, names[k]);
+      text.remove_prefix(digits);
+    }
+  }
+  return absl::StrCat(result, text);
+}
+
+bool Contains(const Expr& e, const Expr& symbol) {
+  const std::vector<Expr> symbols = symbolic::FreeSymbols(e);
+  return std::find(symbols.begin(), symbols.end(), symbol) != symbols.end();
+}
+
+// Where the value of a symbol comes from that no input is by itself.
+std::string DerivedSource(const Graph& graph, const Expr& symbol,
+                          const std::vector<std::string>& names) {
+  for (size_t k = 0; k < graph.inputs().size(); ++k) {
+    const ValueType& type = graph.inputs()[k]->type;
+    if (!type.is_tensor()) continue;
+    for (const auto& [word, items] :
+         {std::pair("size ", &type.tensor().sizes), std::pair("stride ", &type.tensor().strides)}) {
+      for (size_t d = 0; d < items->size(); ++d) {
+        if (!Contains((*items)[d], symbol)) continue;
+        return absl::StrCat("from ", word, d, " of input ", names[k], ", which is ",
+                            symbolic::ToString((*items)[d]));
+      }
+    }
+  }
+  return "unknown source";
+}
+
+std::string SourceOf(const Program& program, const Expr& symbol,
+                     const std::vector<std::string>& names) {
+  const symbolic::Source& source = program.shapes->source(symbol);
+  using Kind = symbolic::Source::Kind;
+  if (source.kind == Kind::kNone) return DerivedSource(*program.main, symbol, names);
+  if (source.kind == Kind::kItem && !absl::StartsWith(source.node, "%")) {
+    return absl::StrCat("item of %", source.node);
+  }
+  return source.input >= 0 ? WithNames(source.ToString(), names) : source.ToString();
+}
+
+std::vector<std::string> TextsOf(const symbolic::Proof& proof,
+                                 const std::vector<std::string>& names) {
   std::vector<std::string> texts;
-  for (const symbolic::KnownFact& fact : proof.reasons) texts.push_back(fact.text);
+  for (const symbolic::KnownFact& fact : proof.reasons) {
+    texts.push_back(WithNames(fact.text, names));
+  }
   return texts;
 }
 
-// What an assertion checks: a condition on sizes, or a tensor by its name. Nothing where that holds
-// by itself.
-std::optional<std::string> ConditionOf(const Argument& checked) {
-  if (checked.kind() == Argument::Kind::kBool) {
-    return checked.boolean() ? std::nullopt : std::optional<std::string>("false");
-  }
-  if (checked.kind() == Argument::Kind::kInt) {
-    const Expr& e = checked.expr();
-    if (e.type() != symbolic::ExprType::kBool || e.AsBool() == true) return std::nullopt;
-    return symbolic::ToString(e);
-  }
-  if (!checked.is_value()) return std::nullopt;
-  const ValueType& type = checked.value()->type;
-  if (type.is_tensor()) return absl::StrCat("%", checked.value()->name);
-  if (!type.is_scalar() || type.scalar().kind != symbolic::ExprType::kBool) return std::nullopt;
-  if (type.scalar().value.AsBool() == true) return std::nullopt;
-  return symbolic::ToString(type.scalar().value);
+std::string NameOf(const Node& node) {
+  return node.results.empty() ? node.op : absl::StrCat("%", node.results[0]->name);
 }
 
-// Where a symbol comes from, by the names of the program's inputs.
-std::string SourceText(const Program& program, const symbolic::Source& source) {
-  const auto& inputs = program.main->inputs();
-  const bool has_name = source.input >= 0 && static_cast<size_t>(source.input) < inputs.size() &&
-                        !inputs[static_cast<size_t>(source.input)]->name.empty();
-  const std::string text = source.ToString();
-  const std::string number = absl::StrCat("input ", source.input);
-  if (!has_name || !absl::EndsWith(text, number)) return text;
-  return absl::StrCat(text.substr(0, text.size() - number.size()), "input ",
-                      inputs[static_cast<size_t>(source.input)]->name);
+// The condition that a node without results states, if that is what it does.
+std::optional<Expr> StatedCondition(const Node& node) {
+  if (!node.results.empty() || node.arguments.empty()) return std::nullopt;
+  const Argument& first = node.arguments[0];
+  std::optional<Expr> e;
+  if (first.kind() == Argument::Kind::kBool) e = Expr::Bool(first.boolean());
+  if (first.kind() == Argument::Kind::kInt) e = first.expr();
+  if (first.is_value() && first.value()->type.is_scalar()) e = first.value()->type.scalar().value;
+  const bool states = e && e->type() == symbolic::ExprType::kBool && e->AsBool() != true;
+  return states ? e : std::nullopt;
 }
 
-std::string OutputText(const Argument& output) {
-  if (output.is_value()) return ToString(output.value()->type);
-  if (output.kind() != Argument::Kind::kInt) return "a constant";
-  const bool is_float = output.expr().type() == symbolic::ExprType::kFloat;
-  return absl::StrCat(is_float ? "float(" : "int(", symbolic::ToString(output.expr()), ")");
-}
-
-// Nodes that only state a condition.
-void CollectAssertions(const Graph& graph, std::vector<ConditionLine>& out) {
+// Nodes that only state a condition: on sizes, or on what a tensor holds.
+void CollectAssertions(const Graph& graph, std::vector<ConditionLine>& out,
+                       std::vector<Expr>& conditions) {
   for (const Node* node : graph.nodes()) {
     for (const Argument& a : node->arguments) {
-      if (a.kind() == Argument::Kind::kGraph) CollectAssertions(*a.graph(), out);
+      if (a.kind() != Argument::Kind::kGraph) continue;
+      std::vector<Expr> of_a_branch;
+      CollectAssertions(*a.graph(), out, of_a_branch);
     }
-    if (!node->results.empty() || node->arguments.empty()) continue;
-    const std::optional<std::string> condition = ConditionOf(node->arguments[0]);
-    if (!condition) continue;
+    const std::optional<Expr> stated = StatedCondition(*node);
+    const bool is_of_tensor =
+        node->results.empty() && !node->arguments.empty() && node->arguments[0].is_value() &&
+        node->arguments[0].value()->type.is_tensor() && absl::StrContains(node->op, "_assert");
+    if (!stated && !is_of_tensor) continue;
     ConditionLine line;
-    line.condition = *condition;
+    line.condition =
+        stated ? symbolic::ToString(*stated) : absl::StrCat("%", node->arguments[0].value()->name);
     line.asker = symbolic::Asker{node->op, node->origin.source}.ToString();
     for (const Argument& a : node->arguments) {
       if (a.kind() == Argument::Kind::kString) line.message = a.string();
     }
     out.push_back(std::move(line));
+    if (stated) conditions.push_back(*stated);
+  }
+}
+
+// What the operators' type rules took for granted about sizes: a run checks it.
+void CollectAssumptions(const Graph& graph, ShapeEnv& shapes, std::vector<ConditionLine>& out,
+                        std::vector<Expr>& conditions) {
+  for (const Node* node : graph.nodes()) {
+    for (const Argument& a : node->arguments) {
+      if (a.kind() != Argument::Kind::kGraph) continue;
+      std::vector<Expr> of_a_branch;
+      CollectAssumptions(*a.graph(), shapes, out, of_a_branch);
+    }
+  }
+  for (const SizeAssumption& assumption : SizeAssumptions(graph, shapes)) {
+    const Node& node = *assumption.node;
+    out.push_back({symbolic::ToString(assumption.condition),
+                   symbolic::Asker{NameOf(node), node.origin.source}.ToString(),
+                   node.op,
+                   {}});
+    conditions.push_back(assumption.condition);
+  }
+}
+
+// A size that is known to be one number is shown as that.
+std::string KnownType(ValueType type, const ShapeEnv& shapes) {
+  const auto known = [&](Expr& e) {
+    if (e.type() != symbolic::ExprType::kInt || e.is_const()) return;
+    const Range range = shapes.RangeOf(e);
+    if (range.lower == range.upper) e = range.lower;
+    const Expr simple = shapes.Simplify(e);
+    if (simple.AsInt()) e = simple;
+  };
+  if (type.is_scalar()) {
+    ScalarType scalar = type.scalar();
+    known(scalar.value);
+    type = scalar;
+  } else if (type.is_tensor()) {
+    TensorType tensor = type.tensor();
+    for (Expr& e : tensor.sizes) known(e);
+    for (Expr& e : tensor.strides) known(e);
+    known(tensor.offset);
+    type = tensor;
+  }
+  return ToString(type);
+}
+
+std::string OutputText(const Argument& output, const ShapeEnv& shapes) {
+  switch (output.kind()) {
+    case Argument::Kind::kValue:
+      return KnownType(output.value()->type, shapes);
+    case Argument::Kind::kInt:
+      return KnownType(ScalarType{output.expr().type(), output.expr()}, shapes);
+    case Argument::Kind::kBool:
+      return output.boolean() ? "bool(true)" : "bool(false)";
+    case Argument::Kind::kScalar:
+      return absl::StrCat(output.number().is_float() ? "float(" : "int(",
+                          output.number().ToString(), ")");
+    case Argument::Kind::kString:
+      return absl::StrCat("the text \"", output.string(), "\"");
+    case Argument::Kind::kNone:
+      return "none";
+    default:
+      return "a constant";
   }
 }
 
 Shapes Collect(const Program& program) {
   Shapes s;
-  const ShapeEnv& env = *program.shapes;
-  for (const Expr& symbol : env.symbols()) {
-    s.symbols.push_back({symbolic::ToString(symbol), SourceText(program, env.source(symbol)),
-                         env.RangeOf(symbol), env.hint(symbol), env.KnownDivisor(symbol)});
-  }
+  ShapeEnv& env = *program.shapes;
+  const std::vector<std::string> names = InputNames(program);
   for (const Expr& e : program.main->preconditions()) {
     s.preconditions.push_back(symbolic::ToString(e));
   }
   for (const symbolic::ConstantSymbol& c : symbolic::ExplainConstants(env)) {
-    s.constants.push_back(
-        {absl::StrCat(symbolic::ToString(c.symbol), " == ", c.value), "", "", TextsOf(c.proof)});
+    s.constants.push_back({absl::StrCat(symbolic::ToString(c.symbol), " == ", c.value), "", "",
+                           TextsOf(c.proof, names)});
   }
   for (const symbolic::Guard& g : env.guards()) {
     s.guards.push_back({symbolic::ToString(g.condition), g.asker.ToString(), "",
-                        TextsOf(symbolic::ExplainGuard(env, g))});
+                        TextsOf(symbolic::ExplainGuard(env, g), names)});
   }
   for (const symbolic::Assertion& a : env.assertions()) {
     s.assertions.push_back({symbolic::ToString(a.condition), a.asker.ToString(), a.message, {}});
   }
-  CollectAssertions(*program.main, s.assertions);
-  // What types were made for; the program checks it before it runs.
-  for (const SizeAssumption& a : SizeAssumptions(*program.main, *program.shapes)) {
-    const symbolic::Asker asker{a.node->op, a.node->origin.source};
-    s.assertions.push_back({symbolic::ToString(a.condition), asker.ToString(), "", {}});
+  std::vector<Expr> checked;
+  CollectAssertions(*program.main, s.assertions, checked);
+  CollectAssumptions(*program.main, env, s.assumptions, checked);
+  // A call that does not end in an error meets these, so they narrow what the symbols can be.
+  for (const Expr& condition : checked) env.AddFact(condition).IgnoreError();
+  for (const Expr& symbol : env.symbols()) {
+    s.symbols.push_back({symbolic::ToString(symbol), SourceOf(program, symbol, names),
+                         env.RangeOf(symbol), env.hint(symbol), env.KnownDivisor(symbol)});
   }
   for (const UserInput& input : UserInputsOf(program)) {
     s.inputs.push_back({input.name, ToString(input.type)});
   }
+  for (const Program::FixedInput& input : program.fixed_inputs) {
+    s.fixed.push_back({input.name, input.value});
+  }
   for (size_t k = 0; k < program.main->outputs().size(); ++k) {
-    const Argument& output = program.main->outputs()[k];
-    s.outputs.push_back({absl::StrCat(k), OutputText(output)});
+    s.outputs.push_back({absl::StrCat(k), OutputText(program.main->outputs()[k], env)});
   }
   return s;
 }
@@ -163,10 +284,11 @@ std::string ConditionsJson(const std::vector<ConditionLine>& lines) {
   return JsonArray(items);
 }
 
-std::string TypesJson(const std::vector<std::pair<std::string, std::string>>& types) {
+std::string TypesJson(const std::vector<std::pair<std::string, std::string>>& types,
+                      absl::string_view word = "type") {
   std::vector<std::string> items;
   for (const auto& [name, type] : types) {
-    items.push_back(JsonObject().Add("name", name).Add("type", type).Text());
+    items.push_back(JsonObject().Add("name", name).Add(word, type).Text());
   }
   return JsonArray(items);
 }
@@ -191,12 +313,17 @@ std::string ShapesText(const Program& program) {
   AppendConditions("constant", s.constants, text);
   AppendConditions("guard", s.guards, text);
   AppendConditions("assert", s.assertions, text);
+  AppendConditions("assume", s.assumptions, text);
   for (const auto& [name, type] : s.inputs) {
     absl::StrAppend(&text, "input ", name, ": ", type, "\n");
+  }
+  for (const auto& [name, value] : s.fixed) {
+    absl::StrAppend(&text, "input ", name, ": fixed at ", value, "\n");
   }
   for (const auto& [name, type] : s.outputs) {
     absl::StrAppend(&text, "output ", name, ": ", type, "\n");
   }
+  for (const std::string& note : program.notes) absl::StrAppend(&text, "note: ", note, "\n");
   return text;
 }
 
@@ -219,8 +346,11 @@ std::string ShapesJson(const Program& program) {
       .AddRaw("constants", ConditionsJson(s.constants))
       .AddRaw("guards", ConditionsJson(s.guards))
       .AddRaw("assertions", ConditionsJson(s.assertions))
+      .AddRaw("assumptions", ConditionsJson(s.assumptions))
       .AddRaw("inputs", TypesJson(s.inputs))
+      .AddRaw("fixed_inputs", TypesJson(s.fixed, "value"))
       .AddRaw("outputs", TypesJson(s.outputs))
+      .AddRaw("notes", StringsJson(program.notes))
       .Text();
 }
 

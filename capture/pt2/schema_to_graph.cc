@@ -22,29 +22,39 @@ std::string OpName(absl::string_view target) {
 
 namespace {
 
-// A frame of torch itself is no line of the user's: checks that the exporter adds have no other.
 bool IsOfTorch(absl::string_view path) {
   return absl::StartsWith(path, "torch/") || absl::StrContains(path, "/site-packages/torch/");
+}
+// Checks that the exporter adds have no line of the user's.
+bool IsOfExporter(absl::string_view path) {
+  return IsOfTorch(path) &&
+         (absl::StrContains(path, "torch/fx/") || absl::StrContains(path, "torch/export/") ||
+          absl::StrContains(path, "torch/_export/") || absl::StrContains(path, "torch/_dynamo/"));
+}
+
+// "path:line" of a frame that reads `path", line N, in function`.
+std::string FrameLine(absl::string_view path, absl::string_view rest) {
+  if (!absl::ConsumePrefix(&rest, ", line ")) return std::string(path);
+  return absl::StrCat(path, ":", rest.substr(0, rest.find_first_not_of("0123456789")));
 }
 
 }  // namespace
 
+// The innermost frame that is not torch's own; where all are, the innermost that a user may know.
 std::string SourceLine(absl::string_view stack_trace) {
-  // Frames read `File "path", line N, in function`; the last one is innermost.
   constexpr absl::string_view kFrame = "File \"";
+  std::string of_torch;
   for (size_t at = stack_trace.rfind(kFrame); at != absl::string_view::npos;
        at = at == 0 ? absl::string_view::npos : stack_trace.rfind(kFrame, at - 1)) {
-    absl::string_view frame = stack_trace.substr(at + kFrame.size());
-    size_t quote = frame.find('"');
-    if (quote == absl::string_view::npos) return "";
-    absl::string_view path = frame.substr(0, quote);
-    if (IsOfTorch(path)) continue;
-    absl::string_view rest = frame.substr(quote + 1);
-    if (!absl::ConsumePrefix(&rest, ", line ")) return std::string(path);
-    size_t digits = rest.find_first_not_of("0123456789");
-    return absl::StrCat(path, ":", rest.substr(0, digits));
+    const absl::string_view frame = stack_trace.substr(at + kFrame.size());
+    const size_t quote = frame.find('"');
+    if (quote == absl::string_view::npos) break;
+    const absl::string_view path = frame.substr(0, quote);
+    if (IsOfExporter(path)) continue;
+    if (!IsOfTorch(path)) return FrameLine(path, frame.substr(quote + 1));
+    if (of_torch.empty()) of_torch = FrameLine(path, frame.substr(quote + 1));
   }
-  return "";
+  return of_torch;
 }
 
 std::string ModulePath(absl::string_view nn_module_stack) {

@@ -160,7 +160,10 @@ graph @f(%x: f32[s0, 4]) {
 }
 END
 for tier in tile reference; do
-  expect 0 '^36 4 3\.0 10 9 3 3 8 $' "" run "$tmp/sizes.lathe" -i x=9x4xf32=1 --tier $tier
+  numbers=$("$lathe" run "$tmp/sizes.lathe" -i x=9x4xf32=1 --tier $tier | tr '\n' ' ')
+  [[ $numbers == "36 4 3.0 10 9 3 3 8 " ]] && continue
+  echo "sizes.lathe on $tier: $numbers"
+  failures=$((failures + 1))
 done
 
 # What a call must meet: assertions, and what the operators take for granted.
@@ -220,7 +223,7 @@ graph @f(%x: f32[s0]) where (s0 + (s0 + 2)//3 - 1)//((s0 + 2)//3) == 3 {
 }
 END
 expect 0 '^f32\[2\]' "" run "$tmp/parts.lathe" -i x=8xf32=1 --tier tile
-expect 2 "" "precondition .*size 0 of input x = 0" run "$tmp/parts.lathe" -i x=0xf32=1 --tier tile
+expect 2 "" "size 0 of input x must be at least 1" run "$tmp/parts.lathe" -i x=0xf32=1 --tier tile
 
 cat >"$tmp/long.lathe" <<'END'
 graph @f(%x: f32[s0]) { %a = aten.relu(%x) %b = aten.exp(%a) %c = aten.sin(%b) return %c, %a }

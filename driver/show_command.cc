@@ -62,14 +62,12 @@ absl::StatusOr<int> Run(const std::vector<std::string>& words) {
   } else if (stage == "ops") {
     text = Ops(program);
   } else if (stage == "shapes") {
-    text = ShapesText(program);
+    text = arguments.Has("json") ? ShapesJson(program) : ShapesText(program);
   } else {
     LATHE_ASSIGN_OR_RETURN(Executable executable, Compile(program, options));
     LATHE_ASSIGN_OR_RETURN(text, executable.Stage(stage));
   }
-  if (arguments.Has("json") && stage == "shapes") {
-    text = ShapesJson(program);
-  } else if (arguments.Has("json")) {
+  if (arguments.Has("json") && stage != "shapes") {
     JsonObject o;
     o.Add("stage", stage).Add("text", text);
     text = o.Text();

@@ -10,6 +10,7 @@
 
 namespace lathe::driver {
 
+// Either learns what a call must meet: the program's shapes know more afterwards.
 std::string ShapesText(const Program& program);
 std::string ShapesJson(const Program& program);  // one JSON object
 

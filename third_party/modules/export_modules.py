@@ -214,7 +214,8 @@ def export(name, directory):
     program = torch.export.export(module, inputs, dynamic_shapes=dynamic)
     if name.endswith("_decomposed"):
         program = program.run_decompositions()
-    for node in program.graph.nodes:
+    graphs = [m.graph for m in program.graph_module.modules() if hasattr(m, "graph")]
+    for node in [node for graph in graphs for node in graph.nodes]:
         if "stack_trace" in node.meta:
             node.meta["stack_trace"] = re.sub(r'"[^"]*/(site-packages/)?([^"/]*)"', r'"\2"',
                                               node.meta["stack_trace"])

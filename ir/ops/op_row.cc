@@ -1,5 +1,7 @@
 #include "ir/ops/op_row.h"
 
+#include <algorithm>
+
 #include "dtypes/base/check.h"
 
 namespace lathe {
@@ -110,7 +112,14 @@ Tensor EvaluateContext::Allocate(int k) const {
     LATHE_CHECK(e.AsInt().has_value()) << args.schema().name << ": stride of result " << k;
     strides.push_back(*e.AsInt());
   }
-  return Tensor::EmptyStrided(type.dtype, sizes, strides);
+  if (type.offset == Expr(0)) return Tensor::EmptyStrided(type.dtype, sizes, strides);
+  // No element lies before the offset; the storage has those places all the same.
+  LATHE_CHECK(type.offset.AsInt().has_value()) << args.schema().name << ": offset of result " << k;
+  const int64_t offset = *type.offset.AsInt();
+  int64_t places = offset + 1;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    places += std::max<int64_t>(0, sizes[d] - 1) * strides[d];
+  return Tensor::Empty(type.dtype, {places}).AsStrided(sizes, strides, offset);
 }
 
 }  // namespace lathe

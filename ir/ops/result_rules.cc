@@ -91,6 +91,18 @@ std::vector<Expr> PreservedStrides(const TensorType& type, const ShapeEnv& shape
   return strides;
 }
 
+TensorType WithStorageKept(TensorType type, const ShapeEnv& shapes) {
+  bool repeats = false;
+  for (int d = 0; d < type.rank(); ++d) {
+    repeats |= type.strides[d] == Expr(0) && !(type.sizes[d] == Expr(1));
+  }
+  if (repeats && !SampleOf(type, shapes).IsDense()) {
+    type.strides = PreservedStrides(type, shapes);
+    type.offset = 0;
+  }
+  return type;
+}
+
 absl::StatusOr<std::vector<Expr>> FormatStrides(MemoryFormat format, const TensorType& type,
                                                 const ShapeEnv& shapes) {
   switch (format) {

@@ -41,6 +41,10 @@ TensorType ElementwiseType(DType dtype, std::vector<Expr> sizes,
 // Strides of empty_like, clone and to with preserve_format: the tensor's own when dense and
 // non-overlapping, else dense in its order.
 std::vector<Expr> PreservedStrides(const TensorType& type, const ShapeEnv& shapes);
+
+// The type of a copy of the whole storage of `type`, seen as `type` sees it: gaps and offset stay.
+// Elements that meet one place can't be written apart; they are spread as PreservedStrides does.
+TensorType WithStorageKept(TensorType type, const ShapeEnv& shapes);
 // Strides of a memory format for these sizes. InvalidArgument for channels_last on a wrong rank.
 absl::StatusOr<std::vector<Expr>> FormatStrides(MemoryFormat format, const TensorType& type,
                                                 const ShapeEnv& shapes);

@@ -83,9 +83,7 @@ absl::StatusOr<std::vector<ValueType>> InferCopy(const InferContext& c) {
     return InvalidArgument("aten.copy: ", ToString(c.args.Type(1)),
                            " cannot be broadcast to the size of ", ToString(self));
   }
-  self.strides = PreservedStrides(self, c.shapes);
-  self.offset = 0;
-  return std::vector<ValueType>{self};
+  return std::vector<ValueType>{WithStorageKept(std::move(self), c.shapes)};
 }
 
 std::vector<OpRow> PlainCopyRows() {

@@ -17,13 +17,10 @@ namespace {
 using Types = absl::StatusOr<std::vector<ValueType>>;
 using Results = absl::StatusOr<std::vector<HostValue>>;
 
-// A new tensor with self's sizes and order of dimensions; src is converted, as copying into the
+// A new tensor that sees its storage as self does; src is converted, as copying into the
 // part would.
 Types InferLikeSelf(const InferContext& c) {
-  TensorType type = c.args.Type(0);
-  type.strides = PreservedStrides(type, c.shapes);
-  type.offset = 0;
-  return One(std::move(type));
+  return One(WithStorageKept(c.args.Type(0), c.shapes));
 }
 
 // Where a result element comes from: `is_source` tells, `source` is its index in src then.

@@ -1,9 +1,12 @@
 // Views by strides: as_strided, diagonal, unfold; and views that change nothing.
 
+#include <optional>
 #include <utility>
 
 #include "dtypes/base/status.h"
+#include "dtypes/dtype.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/view/dense_strides.h"
 #include "ir/ops/view/reshape_index.h"
 #include "ir/ops/view/size_math.h"
 #include "ir/ops/view/storage_index.h"
@@ -15,6 +18,42 @@ namespace {
 
 using Types = absl::StatusOr<std::vector<ValueType>>;
 using Map = std::function<std::vector<Expr>(Index)>;
+
+// The value whose storage `value` shows.
+const Value& StorageOf(const Value& value) {
+  const Value* root = &value;
+  while (root->definition != nullptr && root->definition->row != nullptr &&
+         root->definition->row->is_view() && root->definition->arguments[0].is_value()) {
+    root = root->definition->arguments[0].value();
+  }
+  return *root;
+}
+
+// The number of places up to the last element; nullopt when it is not a number.
+std::optional<int64_t> PlacesOf(const TensorType& type) {
+  Expr last = type.offset;
+  for (int d = 0; d < type.rank(); ++d) {
+    if (type.sizes[d] == Expr(0)) return 0;
+    last = last + (type.sizes[d] - 1) * type.strides[d];
+  }
+  return (last + 1).AsInt();
+}
+
+// What a storage holds between the elements and, of packed ones, in its last byte is unknown.
+absl::Status CheckStorageReach(const TensorType& shown, const Value& root, ShapeEnv& shapes) {
+  const TensorType& whole = root.type.tensor();
+  if (root.definition != nullptr && !DenseOrder(whole, shapes)) {
+    return Unimplemented("as_strided of a result with gaps in its storage: ", ToString(whole));
+  }
+  const std::optional<int64_t> places = PlacesOf(shown), held = PlacesOf(whole);
+  if (!IsSubByte(whole.dtype) || !places || !held || *places <= *held) return absl::OkStatus();
+  const std::optional<int64_t> bytes = ByteSize(whole.dtype, *held);
+  if (bytes && *places <= *bytes * 8 / BitWidth(whole.dtype)) {
+    return InvalidArgument("as_strided: ", ToString(shown), " reaches outside its storage: it is ",
+                           "packed, its last byte holds no element past number ", *held - 1);
+  }
+  return absl::OkStatus();
+}
 
 Types InferAsStrided(const InferContext& c) {
   TensorType type = c.args.Type(0);
@@ -33,6 +72,7 @@ Types InferAsStrided(const InferContext& c) {
   if (symbolic::IsRefused(c.shapes, symbolic::Lt(type.offset, 0))) {
     return InvalidArgument("as_strided: the storage offset is negative");
   }
+  LATHE_RETURN_IF_ERROR(CheckStorageReach(type, StorageOf(*c.args.Tensor(0)), c.shapes));
   return One(std::move(type));
 }
 

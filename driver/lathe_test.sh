@@ -48,6 +48,12 @@ echo 'graph @f(%x: f32[2, 3]{1, 2}) { %y = aten.neg(%x) return %y }' >"$tmp/stri
 for tier in tile reference; do
   expect 0 '^f32\[2, 3\] \[\[-1' "" run "$tmp/strided.lathe" -i x=2x3xf32=1 --tier $tier
 done
+# So do packed rows that start at whole bytes, and what lies behind an offset.
+echo 'graph @f(%x: u3[4, 5]{8, 1}+3) { %y = aten.add.Tensor(%x, %x) return %y }' >"$tmp/rows.lathe"
+for tier in tile reference; do
+  expect 0 '^u3\[4, 5\] \[\[0, 2, 4, 6, 0\]' "" run "$tmp/rows.lathe" --tier $tier \
+    -i 'x=4x5xu3=[[0,1,2,3,4],[5,6,7,0,1],[2,3,4,5,6],[7,6,5,4,3]]'
+done
 # Bits past the last packed element are nobody's.
 header='{"__metadata__":{"x":"u3[4,5]"},"x":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}}'
 printf "\\x$(printf %02x ${#header})"'\0\0\0\0\0\0\0%s\xff\xff\xff\xff\xff\xff\xff\xff' "$header" >"$tmp/u3.safetensors"
@@ -57,6 +63,13 @@ if grep -q changed "$tmp/out"; then
   echo "a program that changes nothing changed its input: $(<"$tmp/out")"
   failures=$((failures + 1))
 fi
+echo 'graph @f(%x: u3[4, 5]) { %y = aten.as_strided(%x, [4, 5], [5, 1], 1) return %y }' \
+  >"$tmp/padding.lathe"
+for tier in tile reference; do
+  expect 2 "" "no element past number 19" run "$tmp/padding.lathe" -i x=4x5xu3=1 --tier $tier
+done
+echo 'graph @f(%x: u3[4, 5]+9223372036854775807) { return %x }' >"$tmp/far.lathe"
+expect 2 "" "place overflows" run "$tmp/far.lathe" -i x=4x5xu3=1
 expect 2 "" "must end in .safetensors" run $models/nothing.pt2 -o "$tmp/out.txt"
 expect 2 "" "README.md .read as text.*1:1" run README.md
 expect 2 "" "no value for the input 'input': f32\[s31, 64\]" run $models/mlp.pt2

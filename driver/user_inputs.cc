@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,6 +21,23 @@
 namespace lathe::driver {
 namespace {
 
+// Whether each element has a place of its own under these strides, and the gaps between them (rows
+// that start at whole bytes have some) stay in proportion: a program may declare any.
+bool FitsOnceEach(const Tensor& tensor, const Dims& strides) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
+  for (int d = 0; d < tensor.rank(); ++d) {
+    if (tensor.sizes()[d] > 1) dims.emplace_back(strides[d], tensor.sizes()[d]);
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t span = 1;
+  const int64_t most = 64 + 16 * tensor.numel();
+  for (const auto& [stride, size] : dims) {
+    if (stride < span || stride > most || size - 1 > most / stride) return false;
+    span += (size - 1) * stride;
+  }
+  return span <= most;
+}
+
 // The tensor in the layout that the program declares, where that is known: files and values on the
 // command line have layouts of their own. What does not fit is left for the executor to refuse.
 Tensor InDeclaredLayout(const TensorType& type, const Tensor& tensor) {
@@ -35,18 +53,16 @@ Tensor InDeclaredLayout(const TensorType& type, const Tensor& tensor) {
     return it == sizes.end() ? std::nullopt : std::optional(it->second);
   };
   Dims strides;
-  int64_t span = 1;
   for (int d = 0; d < type.rank(); ++d) {
     const absl::StatusOr<int64_t> stride = symbolic::Evaluate(type.strides[d], size_of);
     const std::optional<int64_t> size = type.sizes[d].AsInt();
     const int64_t given = tensor.sizes()[d];
-    if (!stride.ok() || *stride < 1 || size.value_or(given) != given) return tensor;
+    if (!stride.ok() || size.value_or(given) != given) return tensor;
     strides.push_back(*stride);
-    if (*stride > tensor.numel()) return tensor;
-    span += std::max<int64_t>(given - 1, 0) * *stride;
   }
-  if (strides == tensor.strides() || span > tensor.numel()) return tensor;
+  if (strides == tensor.strides() || !FitsOnceEach(tensor, strides)) return tensor;
   Tensor result = Tensor::EmptyStrided(tensor.dtype(), tensor.sizes(), strides);
+  std::memset(result.storage()->data(), 0, static_cast<size_t>(result.storage()->size_bytes()));
   result.CopyFrom(tensor);
   return result;
 }

@@ -164,6 +164,11 @@ absl::StatusOr<TensorType> LiteralParser::ParseTensorType(DType dtype) {
       }
     }
   }
+  Expr end = type.offset + 1;
+  for (int d = 0; d < type.rank(); ++d) end = end + type.sizes[d] * type.strides[d];
+  if (end.IsOverflow() || (end * BitWidth(type.dtype)).IsOverflow()) {
+    return cursor_.Error(start, "the last element's place overflows");
+  }
   if (cursor_.Peek().kind == Token::Kind::kGraph) {
     std::string text = cursor_.Peek().text;
     const Token at = cursor_.Next();

@@ -334,15 +334,4 @@ double Legendre(double x, int64_t n) {
   return current;
 }
 
-int64_t Gcd(int64_t a, int64_t b) {
-  uint64_t x = a < 0 ? uint64_t{0} - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
-  uint64_t y = b < 0 ? uint64_t{0} - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
-  while (y != 0) {
-    uint64_t rest = x % y;
-    x = y;
-    y = rest;
-  }
-  return static_cast<int64_t>(x);
-}
-
 }  // namespace lathe::special

@@ -43,8 +43,6 @@ double HermiteHe(double x, int64_t n);
 double Laguerre(double x, int64_t n);
 double Legendre(double x, int64_t n);
 
-int64_t Gcd(int64_t a, int64_t b);
-
 }  // namespace lathe::special
 
 #endif  // LATHE_IR_OPS_POINTWISE_SPECIAL_FUNCTIONS_H_

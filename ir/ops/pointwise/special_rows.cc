@@ -143,28 +143,50 @@ std::vector<OpRow> PolynomialRows() {
   return rows;
 }
 
+constexpr Takes kIntegers = {.boolean = false, .floating = false, .complex = false};
+
+// |value| at the dtype's width: the least value is its own.
+int64_t AbsAt(int64_t value, DType dtype) {
+  return IsSigned(dtype) && value < 0 ? WrapNeg(value, dtype) : value;
+}
+
+// Euclid's steps in the operands' own dtype, so that the least value keeps its sign on the way.
+int64_t GcdAt(int64_t a, int64_t b, DType dtype) {
+  a = AbsAt(a, dtype);
+  b = AbsAt(b, dtype);
+  while (a != 0) {
+    const int64_t rest = TruncMod(b, a, dtype);
+    b = a;
+    a = rest;
+  }
+  return b;
+}
+
+// Below 32 bits the product and its sign are taken before it wraps.
+int64_t LcmAt(int64_t a, int64_t b, DType dtype) {
+  const int64_t gcd = GcdAt(a, b, dtype);
+  if (gcd == 0) return 0;
+  DType wide = dtype;
+  if (BitWidth(dtype) < 32) wide = DType::kI64;
+  return WrapInt(AbsAt(WrapMul(TruncDiv(a, gcd, wide), b, wide), wide), dtype);
+}
+
+OpRow IntegerRow(const char* name, const char* doc, int64_t (*function)(int64_t, int64_t, DType)) {
+  return Pointwise({.schema = absl::StrCat("aten::", name, "(Tensor self, Tensor other) -> Tensor"),
+                    .doc = doc,
+                    .operands = {0, 1},
+                    .dtypes = Promote(kIntegers),
+                    .integers = [function](const OpArgs& args, absl::Span<const int64_t> in) {
+                      static const DTypeRule& rule = *new DTypeRule(Promote(kIntegers));
+                      return function(in[0], in[1], rule(args, {0, 1})->common);
+                    }});
+}
+
 std::vector<OpRow> IntegerRows() {
-  constexpr Takes kIntegers = {.boolean = false, .floating = false, .complex = false};
   return {
-      Pointwise(
-          {.schema = "aten::gcd(Tensor self, Tensor other) -> Tensor",
-           .doc = "The greatest common divisor, not negative.",
-           .operands = {0, 1},
-           .dtypes = Promote(kIntegers),
-           .integers = [](const OpArgs&,
-                          absl::Span<const int64_t> in) { return special::Gcd(in[0], in[1]); }}),
-      Pointwise({.schema = "aten::lcm(Tensor self, Tensor other) -> Tensor",
-                 .doc = "The least common multiple; wraps.",
-                 .operands = {0, 1},
-                 .dtypes = Promote(kIntegers),
-                 .integers =
-                     [](const OpArgs&, absl::Span<const int64_t> in) {
-                       int64_t gcd = special::Gcd(in[0], in[1]);
-                       if (gcd == 0) return int64_t{0};
-                       uint64_t product =
-                           static_cast<uint64_t>(in[0] / gcd) * static_cast<uint64_t>(in[1]);
-                       return std::abs(static_cast<int64_t>(product));
-                     }}),
+      IntegerRow("gcd", "The greatest common divisor; negative where the least value wraps.",
+                 GcdAt),
+      IntegerRow("lcm", "The least common multiple; wraps.", LcmAt),
   };
 }
 

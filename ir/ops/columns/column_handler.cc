@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "dtypes/base/check.h"
 #include "dtypes/base/status.h"
@@ -353,6 +354,15 @@ std::optional<Complex> ComplexBinary(OpKind kind, Complex a, Complex b) {
   }
 }
 
+// A float as the kernels hold it on the way: past the largest f32 there is infinity. (The digits
+// that f32 lacks stay, which makes this meaning the more exact one.)
+double Held(double value, DType dtype) {
+  if (dtype != DType::kF32 || std::isinf(static_cast<float>(value)) == std::isinf(value)) {
+    return value;
+  }
+  return std::copysign(std::numeric_limits<double>::infinity(), value);
+}
+
 }  // namespace
 
 OpsValue ColumnHandler::Push(Column column) {
@@ -439,12 +449,13 @@ OpsValue ColumnHandler::ApplyFloat(OpKind kind, absl::Span<const OpsValue> opera
     double x = a.floats[k];
     double y = operands.size() > 1 ? column(operands[1]).floats[k] : 0;
     if (kind == OpKind::kFma) {
-      result.floats.push_back(std::fma(x, y, column(operands[2]).floats[k]));
+      result.floats.push_back(Held(std::fma(x, y, column(operands[2]).floats[k]), a.dtype));
     } else if (gives_bool) {
       result.integers.push_back(IsComparison(kind) ? Compare(kind, x, y) : FloatPredicate(kind, x));
     } else {
-      result.floats.push_back(operands.size() == 1 ? FloatUnary(kind, x)
-                                                   : FloatBinary(kind, x, y, a.dtype));
+      const double value =
+          operands.size() == 1 ? FloatUnary(kind, x) : FloatBinary(kind, x, y, a.dtype);
+      result.floats.push_back(Held(value, a.dtype));
     }
   }
   return Push(std::move(result));

@@ -203,7 +203,13 @@ Decomposed DecomposeIndexPut(Builder& b, const OpArgs& args) {
     sizes.resize(type.rank(), 1);
     Value* mask = Reshape(b, given[0], sizes);
     Value* value = Reshape(b, values, {});
-    return OneArgument(b.Call("aten.where.self", {mask, value, self}));
+    Value* filled = b.Call("aten.where.self", {mask, value, self});
+    LATHE_RETURN_IF_ERROR(b.status());
+    // Like every index_put, a clone of self with other elements.
+    if (TypeOf(filled).strides != PreservedStrides(type, b.shapes())) {
+      filled = b.Call("aten.copy", {Clone(b, self, MemoryFormat::kPreserve), filled});
+    }
+    return OneArgument(filled);
   }
   LATHE_ASSIGN_OR_RETURN(std::vector<Value*> indices, WithoutMasks(b, type, given));
   LATHE_RETURN_IF_ERROR(b.status());

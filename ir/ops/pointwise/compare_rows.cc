@@ -27,17 +27,26 @@ std::vector<OpRow> ComparisonRows() {
   return rows;
 }
 
+// Eager fills a tensor laid out like self where no element can be infinite, and compares floats.
+OpRow FilledForIntegers(const OpRow& row) {
+  OpRow filled = LaidOutLikeSelf(row);
+  filled.infer = [compared = row.infer, filled = filled.infer](const InferContext& c) {
+    return IsFloat(c.args.Type(0).dtype) ? compared(c) : filled(c);
+  };
+  return filled;
+}
+
 std::vector<OpRow> TestRows() {
   DTypeRule to_bool = PromoteToBool();
   return {
       Unary("isnan", "Whether NaN.", to_bool, &OpsHandler::IsNan),
-      LaidOutLikeSelf(
+      FilledForIntegers(
           Unary("isinf", "Whether infinite, of either sign.", to_bool, &OpsHandler::IsInf)),
-      LaidOutLikeSelf(Unary("isfinite", "Whether neither infinite nor NaN.", to_bool,
-                            [](const PointwiseCall& c) {
-                              OpsValue bad = c.ops.Or(c.ops.IsNan(c[0]), c.ops.IsInf(c[0]));
-                              return c.ops.LogicalNot(bad);
-                            })),
+      FilledForIntegers(Unary("isfinite", "Whether neither infinite nor NaN.", to_bool,
+                              [](const PointwiseCall& c) {
+                                OpsValue bad = c.ops.Or(c.ops.IsNan(c[0]), c.ops.IsInf(c[0]));
+                                return c.ops.LogicalNot(bad);
+                              })),
       Unary("isposinf", "Whether +infinity.", PromoteToBool(kTakesReal),
             [](const PointwiseCall& c) {
               OpsValue positive = c.ops.LogicalNot(c.ops.SignBit(c[0]));

@@ -273,8 +273,8 @@ Results EvaluateScatter(const EvaluateContext& c, const Form& form) {
       values.assign(places.size(), ToVector<T>(one)[0]);
     }
     if (form.alpha >= 0) {
-      Tensor alpha = Tensor::FromScalar(self.dtype(), c.args.Number(form.alpha));
-      for (T& v : values) v *= ToVector<T>(alpha)[0];
+      const T alpha = ToVector<T>(Tensor::FromScalar(self.dtype(), c.args.Number(form.alpha)))[0];
+      for (T& v : values) v = RoundedStep(T(WrappingProduct(v, alpha)), self.dtype());
     }
     std::vector<T> result = ToVector<T>(out);
     LATHE_RETURN_IF_ERROR(ReduceInto<T>(reduce, include_self, places, values, result,

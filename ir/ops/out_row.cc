@@ -142,6 +142,23 @@ int FindArgument(const Schema& schema, const std::string& name) {
   return -1;
 }
 
+// any and all give u8 of u8 and bool of the rest, and write into either.
+bool GivesTruth(const Schema& schema) {
+  const absl::string_view name = schema.name;
+  for (const absl::string_view test : {"aten.any", "aten.all"}) {
+    if (name == test || absl::StartsWith(name, absl::StrCat(test, "."))) return true;
+  }
+  return false;
+}
+
+absl::Status CheckTruthTarget(const std::string& op, TensorType& result, const TensorType& out) {
+  if (out.dtype != DType::kBool && out.dtype != DType::kU8) {
+    return InvalidArgument(op, ": the result is written into bool or u8, not ", Name(out.dtype));
+  }
+  result.dtype = out.dtype;
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<ValueType>> InferOut(const OpRow& functional, const InferContext& c) {
   const std::vector<Argument> arguments =
       FunctionalArguments(functional.parsed, c.args.schema(), c.args);
@@ -152,7 +169,11 @@ absl::StatusOr<std::vector<ValueType>> InferOut(const OpRow& functional, const I
   std::vector<ValueType> outs;
   for (size_t k = 0; k < types.size(); ++k) {
     const TensorType& out = c.args.Type(first + static_cast<int>(k));
-    LATHE_RETURN_IF_ERROR(CheckWritable(c.args.schema().name, types[k].tensor(), out, c.shapes));
+    TensorType result = types[k].tensor();
+    if (GivesTruth(functional.parsed)) {
+      LATHE_RETURN_IF_ERROR(CheckTruthTarget(c.args.schema().name, result, out));
+    }
+    LATHE_RETURN_IF_ERROR(CheckWritable(c.args.schema().name, result, out, c.shapes));
     outs.push_back(out);
   }
   return outs;

@@ -43,12 +43,14 @@ const std::shared_ptr<ExprContext>& ShapeEnv::shared_context() const { return im
 Expr ShapeEnv::AddBacked(absl::string_view name, Source source, std::optional<int64_t> hint,
                          Range range) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  return impl_->AddSymbol(name, SymbolKind::kBacked, {std::move(source), hint, range});
+  return impl_->AddSymbol(impl_->NameFor(name, SymbolKind::kBacked, source), SymbolKind::kBacked,
+                          {source, hint, range});
 }
 
 Expr ShapeEnv::AddUnbacked(absl::string_view name, Source source, Range range) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
-  return impl_->AddSymbol(name, SymbolKind::kUnbacked, {std::move(source), std::nullopt, range});
+  return impl_->AddSymbol(impl_->NameFor(name, SymbolKind::kUnbacked, source),
+                          SymbolKind::kUnbacked, {source, std::nullopt, range});
 }
 
 Expr ShapeEnv::FreshUnbacked(Source source, Range range) {
@@ -60,7 +62,7 @@ Expr ShapeEnv::FreshUnbacked(Source source, Range range) {
 absl::StatusOr<Expr> ShapeEnv::BindInput(Source source, int64_t example, const DimChoice& choice) {
   std::lock_guard<std::mutex> lock(impl_->mutex);
   Impl& m = *impl_;
-  if (!choice.range.Contains(example) && choice.policy != DimPolicy::kUnbacked) {
+  if (!choice.range.Contains(example)) {
     return OutOfRange(source.ToString(), " is ", example, ", outside of its range ",
                       RangeText(choice.range));
   }
@@ -77,6 +79,7 @@ absl::StatusOr<Expr> ShapeEnv::BindInput(Source source, int64_t example, const D
     value = m.AddSymbol(m.FreshName("u", m.next_unbacked), SymbolKind::kUnbacked,
                         {source, std::nullopt, choice.range});
     m.bound.insert(value);
+    m.AssertRange(value, source, choice.range);
   } else if (!constant) {
     const auto duck = m.ducks.find(example);
     const bool shared = choice.policy == DimPolicy::kDuck && duck != m.ducks.end() &&

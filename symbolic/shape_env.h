@@ -53,7 +53,7 @@ enum class DimPolicy : uint8_t {
   kStatic,    // the example value, a constant
   kDuck,      // a symbol, the same one as for an equal example value of this policy
   kDynamic,   // a symbol of its own
-  kUnbacked,  // a symbol without example: nothing about it becomes a guard
+  kUnbacked,  // a symbol without example: nothing about it becomes a guard, its range is asserted
 };
 struct DimChoice {
   DimPolicy policy = DimPolicy::kDuck;
@@ -77,6 +77,8 @@ class ShapeEnv {
   ExprContext& context() const;
   const std::shared_ptr<ExprContext>& shared_context() const;
 
+  // A name that a number of another source has already becomes "name_1", "name_2"...; of the same
+  // source: what is said here replaces what was said before.
   Expr AddBacked(absl::string_view name, Source source, std::optional<int64_t> hint, Range range);
   Expr AddUnbacked(absl::string_view name, Source source, Range range);
   Expr FreshUnbacked(Source source, Range range);  // u0, u1...: the first free name

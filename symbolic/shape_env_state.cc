@@ -48,6 +48,27 @@ Expr ShapeEnv::Impl::AddSymbol(absl::string_view name, SymbolKind kind, SymbolIn
   return symbol;
 }
 
+std::string ShapeEnv::Impl::NameFor(absl::string_view name, SymbolKind kind,
+                                    const Source& source) const {
+  std::string result(name);
+  for (int next = 1;; ++next) {
+    const std::optional<Expr> there = context->FindSymbol(result);
+    if (!there) return result;
+    const auto it = info.find(*there);
+    const bool same_kind = there->symbol_kind() == kind;
+    if (same_kind && (it == info.end() || it->second.source == source)) return result;
+    result = absl::StrCat(name, "_", next);
+  }
+}
+
+void ShapeEnv::Impl::AssertRange(const Expr& symbol, const Source& source, const Range& range) {
+  const bool is_size = source.kind == Source::Kind::kInputSize;
+  for (const Expr& fact : RangeFacts(symbol, range)) {
+    if (is_size && fact == Le(0, symbol)) continue;
+    Assert(fact, {source.ToString(), ""}, "");
+  }
+}
+
 bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& asker,
                            const std::optional<FlatCondition>& flat, bool truth) {
   const size_t before = learned.size();
@@ -243,18 +264,26 @@ absl::Status ShapeEnv::Impl::Check(const Expr& condition, const Asker& asker,
   const std::vector<Expr> of = FreeSymbols(knowledge->Simplify(condition));
   if (std::any_of(of.begin(), of.end(), IsUnbacked)) {
     LATHE_RETURN_IF_ERROR(AddFact(condition, Origin::kAssertion, asker));
-    waiting.push_back(assertions.size());
-    assertions.push_back({condition, asker, std::string(message)});
+    Assert(condition, asker, message);
     return absl::OkStatus();
   }
-  // A check that fails leaves no guard behind.
-  bool holds = model.ValueOf(condition).value_or(true);
-  if (holds) {
+  // A check that fails leaves no guard behind. Without replaced symbols, which may be unbacked.
+  const Expr simple = knowledge->Simplify(condition);
+  std::optional<bool> holds = model.ValueOf(simple);
+  if (!holds) {
+    LATHE_ASSIGN_OR_RETURN(holds, ByHints(simple, asker));
+  }
+  if (*holds) {
     LATHE_ASSIGN_OR_RETURN(holds, GuardTrue(condition, asker));
   }
-  if (holds) return absl::OkStatus();
+  if (*holds) return absl::OkStatus();
   return FailedPrecondition("the check ", ShortText(condition), " fails for the example sizes",
                             words, asker.ToString());
+}
+
+void ShapeEnv::Impl::Assert(const Expr& condition, const Asker& asker, absl::string_view message) {
+  waiting.push_back(assertions.size());
+  assertions.push_back({condition, asker, std::string(message)});
 }
 
 std::string ShapeEnv::Impl::FreshName(absl::string_view prefix, int& next) {

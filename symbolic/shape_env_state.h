@@ -31,6 +31,10 @@ struct ShapeEnv::Impl {
       : context(std::move(c)), knowledge(std::make_unique<Knowledge>(context.get())) {}
 
   Expr AddSymbol(absl::string_view name, SymbolKind kind, SymbolInfo symbol_info);
+  // `name`, or "name_1"... where that is a symbol of another source already.
+  std::string NameFor(absl::string_view name, SymbolKind kind, const Source& source) const;
+  // The running program checks what is assumed of an unbacked number of its caller.
+  void AssertRange(const Expr& symbol, const Source& source, const Range& range);
   // Learns `condition`; false if that contradicts. Nothing is kept then. With `flat`: the condition
   // holds where that is `truth`.
   bool Learn(const Expr& condition, Origin origin, const Asker& asker,
@@ -56,6 +60,7 @@ struct ShapeEnv::Impl {
   absl::Status AddGuard(const Expr& condition, bool value, const Asker& asker,
                         const std::optional<FlatCondition>& flat);
   absl::Status Check(const Expr& condition, const Asker& asker, absl::string_view message);
+  void Assert(const Expr& condition, const Asker& asker, absl::string_view message);
   std::string FreshName(absl::string_view prefix, int& next);
 
   std::shared_ptr<ExprContext> context;

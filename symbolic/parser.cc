@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
@@ -31,6 +32,21 @@ struct Frame {
   const Function* function = nullptr;  // kCall
   size_t position = 0;
 };
+
+// Names that stand for something else, in lathe's own language too.
+constexpr absl::string_view kWords[] = {"true", "True", "false", "False",   "inf",
+                                        "and",  "or",   "not",   "overflow"};
+
+bool IsWord(absl::string_view name) {
+  return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
+}
+
+// What SymPy and Python write for things that are no sizes.
+bool IsNoNumber(absl::string_view name, Language language) {
+  if (name == "nan" || name == "None") return true;
+  return language == Language::kSympy &&
+         (name == "zoo" || name == "I" || name == "pi" || name == "E" || name == "EulerGamma");
+}
 
 bool IsUnbackedName(absl::string_view name) {
   return name.size() > 1 && name[0] == 'u' &&
@@ -167,7 +183,8 @@ class Reader {
       return Call(function);
     }
     if (next.Is("(")) return Call(token);
-    if (language_ == Language::kSympy && next.Is("=")) return KeywordArgument(token);
+    if (language_ == Language::kSympy && next.Is("=")) return KeywordArgument(next);
+    if (sympy()) LATHE_RETURN_IF_ERROR(RefuseBareName(token, next));
     if (language_ == Language::kGuard) {
       LATHE_ASSIGN_OR_RETURN(absl::string_view source, lexer_.TakeSource(token.position));
       absl::StatusOr<Expr> e = (*resolve_)(source);
@@ -181,6 +198,19 @@ class Reader {
     }
     Push(MakeSymbol(token.text));
     return absl::OkStatus();
+  }
+
+  // Names that would become symbols by mistake.
+  absl::Status RefuseBareName(const Token& name, const Token& next) const {
+    if (next.Is(".") || next.Is("[")) return absl::OkStatus();  // the root of a source
+    if (IsNoNumber(name.text, language_)) {
+      return Lexer::ErrorAt(name.position, absl::StrCat("'", name.text, "' is no size"));
+    }
+    const bool is_function = language_ == Language::kSympy &&
+                             (FindFunction(name.text, true) != FindFunction(name.text, false) ||
+                              name.text == "Symbol" || name.text == "Float");
+    if (!is_function) return absl::OkStatus();
+    return Lexer::ErrorAt(next.position, absl::StrCat("expected '(' after ", name.text));
   }
 
   std::optional<Expr> NamedConstant(absl::string_view name) const {
@@ -217,7 +247,10 @@ class Reader {
   }
 
   // `name=value` within a call: attributes of SymPy objects that change no value.
-  absl::Status KeywordArgument(const Token&) {
+  absl::Status KeywordArgument(const Token& equals) {
+    if (frames_.back().kind != Frame::kCall) {
+      return Lexer::ErrorAt(equals.position, "unexpected '=': an equality is Eq(a, b) or a == b");
+    }
     LATHE_RETURN_IF_ERROR(lexer_.Next().status());
     LATHE_ASSIGN_OR_RETURN(Token value, lexer_.Next());
     if (value.kind == Token::kPunctuation || value.kind == Token::kEnd) {
@@ -234,6 +267,9 @@ class Reader {
     LATHE_ASSIGN_OR_RETURN(Token name, lexer_.Next());
     if (name.kind != Token::kString || name.text.empty()) {
       return Lexer::ErrorAt(name.position, "expected the name of a symbol in quotes");
+    }
+    if (!IsSymbolName(name.text)) {
+      return Lexer::ErrorAt(name.position, "this name of a symbol would not read back");
     }
     LATHE_RETURN_IF_ERROR(SkipAttributes());
     Push(MakeSymbol(name.text));
@@ -266,20 +302,32 @@ class Reader {
 
   absl::Status AfterOperand(const Token& token) {
     if (const Operator* op = FindOperator(token)) {
+      if (after_pair_) return Lexer::ErrorAt(token.position, "expected ',' or ')' after a pair");
       Infix(*op, token.position);
       return absl::OkStatus();
     }
     if (token.Is(",")) {
       ReduceTo(0);
-      if (frames_.back().kind != Frame::kCall) {
+      if (frames_.back().kind != Frame::kCall && !BeginsPair()) {
         return Lexer::ErrorAt(token.position, "unexpected ','");
       }
       expect_operand_ = true;
+      after_pair_ = false;
       return absl::OkStatus();
     }
     if (token.Is(")")) return Close(token);
     return Lexer::ErrorAt(token.position,
                           absl::StrCat("expected an operator, not '", token.text, "'"));
+  }
+
+  // SymPy prints Piecewise((value, condition), ...): inside the parenthesis of a pair, after its
+  // value.
+  bool BeginsPair() const {
+    const size_t n = frames_.size();
+    if (!sympy() || n < 2 || frames_[n - 1].kind != Frame::kGroup) return false;
+    const Function* around = frames_[n - 2].function;
+    return around != nullptr && around->name == "Piecewise" &&
+           values_.size() == frames_[n - 1].base + 1;
   }
 
   void Infix(const Operator& op, size_t position) {
@@ -306,6 +354,7 @@ class Reader {
     const Frame frame = frames_.back();
     if (frames_.size() == 1) return Lexer::ErrorAt(token.position, "unexpected ')'");
     frames_.pop_back();
+    after_pair_ = frame.kind == Frame::kGroup && values_.size() == frame.base + 2;
     if (frame.kind == Frame::kGroup) return absl::OkStatus();
     const size_t count = values_.size() - frame.base;
     const Function& f = *frame.function;
@@ -374,6 +423,7 @@ class Reader {
   std::vector<Frame> frames_;
   std::vector<Fraction> values_;
   bool expect_operand_ = true;
+  bool after_pair_ = false;  // (value, condition) of a Piecewise was closed
   size_t end_ = 0;
   absl::Status error_;  // of a reduction
   std::optional<size_t> undefined_at_;
@@ -390,6 +440,14 @@ absl::StatusOr<Expr> ReadAll(Reader reader, size_t* undefined_column) {
 }
 
 }  // namespace
+
+bool IsSymbolName(absl::string_view name) {
+  const auto is_part = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  return !name.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), is_part) && !IsWord(name);
+}
 
 absl::StatusOr<Expr> ParseExpr(absl::string_view text, ExprContext& context,
                                size_t* undefined_column) {

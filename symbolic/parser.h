@@ -20,6 +20,10 @@ namespace lathe::symbolic {
 absl::StatusOr<Expr> ParseExpr(absl::string_view text, ExprContext& context,
                                size_t* undefined_column = nullptr);
 
+// The name of a symbol that ParseExpr reads back as one: letters, digits and _, not a word of its
+// language.
+bool IsSymbolName(absl::string_view name);
+
 // The text of SymPy expressions in .pt2 files ("Symbol('s31', positive=True, integer=True)",
 // "s0*FloorDiv(s1, 2)", "2*s0 + 1", "Mul(Integer(2), Symbol('s0', ...))", Mod, PythonMod,
 // ModularIndexing, CleanDiv, Max, Min, IntTrueDiv, FloatTrueDiv, ToFloat, Eq, Ne, Lt, Le,

@@ -30,6 +30,42 @@ TEST(Parser, SaysWhereAValueIsLost) {
   EXPECT_EQ(column, 15u);
 }
 
+TEST(ParseSympy, PiecewiseAsItIsPrinted) {
+  ExprContext context;
+  const absl::StatusOr<Expr> e = ParseSympy("1 + Piecewise((s0, s0 > 3), ((2*s0), True))", context);
+  ASSERT_TRUE(e.ok()) << e.status();
+  EXPECT_EQ(*e, *ParseExpr("1 + where(s0 > 3, s0, 2*s0)", context));
+  for (const char* text : {"(s0, 3)", "Max((s0, 3), 4)", "Piecewise((s0, s0 > 3, 4))",
+                           "Piecewise((s0, s0 > 3) + 1, (4, True))"}) {
+    EXPECT_EQ(ParseSympy(text, context).status().message().substr(0, 7), "column ") << text;
+  }
+}
+
+// Each would be printed as another expression, or is no size.
+TEST(ParseSympy, NamesThatAreNoSymbolsAreRefused) {
+  ExprContext context;
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"Symbol('s0 + 1')*2", "column 8: this name of a symbol would not read back"},
+      {"2*Symbol('true')", "column 10: this name of a symbol would not read back"},
+      {"Symbol('a\nb')", "column 8: this name of a symbol would not read back"},
+      {"s0 + nan", "column 6: 'nan' is no size"},
+      {"zoo", "column 1: 'zoo' is no size"},
+      {"2*pi", "column 3: 'pi' is no size"},
+      {"Integer + 1", "column 9: expected '(' after Integer"},
+      {"s0 = s1", "column 4: unexpected '=': an equality is Eq(a, b) or a == b"},
+      {"Max(1 + s0 = 3, 4)", "column 12: unexpected '=': an equality is Eq(a, b) or a == b"},
+  };
+  for (const auto& [text, message] : cases) {
+    EXPECT_EQ(ParseSympy(text, context).status().message(), message) << text;
+  }
+  EXPECT_TRUE(ParseSympy("Symbol('E')", context).ok());
+  EXPECT_TRUE(ParseSympy("Max(s0, 3, evaluate=False)", context).ok());
+  const auto any = [&](absl::string_view) -> absl::StatusOr<Expr> { return Expr(1); };
+  EXPECT_EQ(ParseGuard("L['x'] == None", context, any).status().message(),
+            "column 11: 'None' is no size");
+  EXPECT_TRUE(ParseGuard("None.x == 1", context, any).ok());
+}
+
 TEST(ParseSympy, HostileTextsAreRefusedWithTheColumn) {
   ExprContext context;
   for (const char* text : {"",

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -10,8 +11,10 @@
 #include <sstream>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "dtypes/base/status.h"
@@ -21,11 +24,24 @@ namespace {
 
 using State = SeenNumber::State;
 
-constexpr absl::string_view kHeader = "lathe automatic dynamic 1";
-constexpr size_t kLargestRank = 64;
+constexpr absl::string_view kName = "lathe automatic dynamic ";
+constexpr int kVersion = 2;
+
+// FNV-1a: against accidents, not against malice.
+uint64_t Checksum(absl::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+std::string EndLine(absl::string_view lines) {
+  const auto count = std::count(lines.begin(), lines.end(), '\n') - 1;  // without the header
+  return absl::StrFormat("end %d %016x\n", count, Checksum(lines));
+}
 
 // The inner dimension that each stride steps over: the nearest one in storage whose size times
-// stride it is, so that a contiguous tensor of any sizes has the same strides here.
+// stride it is, so that a contiguous tensor of any sizes has the same strides here. An empty
+// dimension counts as 1, as it does in the strides of a new tensor.
 std::vector<SeenNumber> RelativeStrides(absl::Span<const int64_t> sizes,
                                         absl::Span<const int64_t> strides) {
   std::vector<size_t> order;
@@ -39,7 +55,8 @@ std::vector<SeenNumber> RelativeStrides(absl::Span<const int64_t> sizes,
     for (size_t j = i; j-- > 0;) {
       const size_t inner = order[j];
       int64_t step;
-      if (__builtin_mul_overflow(sizes[inner], strides[inner], &step) || step != strides[d]) {
+      if (__builtin_mul_overflow(std::max<int64_t>(sizes[inner], 1), strides[inner], &step) ||
+          step != strides[d]) {
         continue;
       }
       result[d] = SeenNumber::Relative(static_cast<int64_t>(inner));
@@ -74,9 +91,7 @@ bool ParseNumber(absl::string_view text, SeenNumber& n) {
   if (text == "*") return n = SeenNumber::Dynamic(), true;
   n.state = !text.empty() && text[0] == '@' ? State::kRelative : State::kValue;
   if (n.state == State::kRelative) text.remove_prefix(1);
-  return absl::SimpleAtoi(text, &n.value) &&
-         (n.state != State::kRelative ||
-          (n.value >= 0 && n.value < static_cast<int64_t>(kLargestRank)));
+  return absl::SimpleAtoi(text, &n.value) && (n.state != State::kRelative || n.value >= 0);
 }
 
 // A name without blanks or line ends.
@@ -96,10 +111,15 @@ bool ParseTensor(absl::Span<const absl::string_view> words, SeenInput& input) {
       continue;
     }
     SeenNumber n;
-    if (to->size() >= kLargestRank || !ParseNumber(word, n)) return false;
+    if (!ParseNumber(word, n)) return false;
     to->push_back(n);
   }
-  return to == &input.strides && input.sizes.size() == input.strides.size();
+  const auto rank = static_cast<int64_t>(input.sizes.size());
+  const auto is_relative = [](const SeenNumber& n) { return n.state == State::kRelative; };
+  return to == &input.strides && input.strides.size() == input.sizes.size() &&
+         std::none_of(input.sizes.begin(), input.sizes.end(), is_relative) &&
+         std::none_of(input.strides.begin(), input.strides.end(),
+                      [&](const SeenNumber& n) { return is_relative(n) && n.value >= rank; });
 }
 
 bool ParseLine(absl::string_view line, std::map<std::string, SeenInput>& inputs) {
@@ -177,11 +197,7 @@ DimPolicy AutomaticDynamic::StridePolicy(absl::string_view input, int dimension)
   const SeenInput* seen = Find(input);
   const size_t d = static_cast<size_t>(dimension);
   if (seen == nullptr || seen->any_rank || d >= seen->strides.size()) return DimPolicy::kStatic;
-  const bool sizes_changed =
-      std::any_of(seen->sizes.begin(), seen->sizes.end(),
-                  [](const SeenNumber& n) { return n.state == State::kDynamic; });
-  const bool changed = seen->strides[d].state == State::kDynamic;
-  return changed && !sizes_changed ? DimPolicy::kDynamic : DimPolicy::kStatic;
+  return seen->strides[d].state == State::kDynamic ? DimPolicy::kDynamic : DimPolicy::kStatic;
 }
 
 bool AutomaticDynamic::IsAnyRank(absl::string_view input) const {
@@ -190,7 +206,7 @@ bool AutomaticDynamic::IsAnyRank(absl::string_view input) const {
 }
 
 std::string AutomaticDynamic::Serialize() const {
-  std::string text = absl::StrCat(kHeader, "\n");
+  std::string text = absl::StrCat(kName, kVersion, "\n");
   for (const auto& [name, seen] : inputs_) {
     // An input that was seen as both has two lines; the second is marked by its word.
     if (seen.is_tensor) {
@@ -204,18 +220,27 @@ std::string AutomaticDynamic::Serialize() const {
       absl::StrAppend(&text, "scalar ", Quote(name), " ", Text(seen.scalar), "\n");
     }
   }
-  return text;
+  return text + EndLine(text);
 }
 
 absl::StatusOr<AutomaticDynamic> AutomaticDynamic::Parse(absl::string_view text) {
+  const std::string header = absl::StrCat(kName, kVersion, "\n");
+  if (!absl::StartsWith(text, header)) {
+    const absl::string_view first = text.substr(0, std::min<size_t>(text.find('\n'), 60));
+    return InvalidArgument("line 1: expected '", kName, kVersion, "', not '",
+                           absl::CHexEscape(first), "'");
+  }
+  const size_t end = text.rfind("\nend ");
+  if (end == absl::string_view::npos || text.substr(end + 1) != EndLine(text.substr(0, end + 1))) {
+    return InvalidArgument("line ", std::count(text.begin(), text.end(), '\n'),
+                           ": the end does not fit the lines before it: the state was cut or "
+                           "damaged");
+  }
   AutomaticDynamic result;
-  int64_t number = 0;
-  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+  int64_t number = 1;
+  for (const absl::string_view line :
+       absl::StrSplit(text.substr(header.size(), end + 1 - header.size()), '\n')) {
     ++number;
-    if (number == 1) {
-      if (line == kHeader) continue;
-      return InvalidArgument("line 1: expected '", kHeader, "'");
-    }
     if (line.empty()) continue;
     std::map<std::string, SeenInput> one;
     if (!ParseLine(line, one)) {
@@ -231,7 +256,8 @@ absl::StatusOr<AutomaticDynamic> AutomaticDynamic::Parse(absl::string_view text)
 }
 
 absl::Status AutomaticDynamic::Save(const std::string& path) const {
-  const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
+  static std::atomic<int64_t> next{0};  // several threads may save to one path
+  const std::string temporary = absl::StrCat(path, ".", getpid(), ".", next++, ".tmp");
   std::ofstream out(temporary, std::ios::binary);
   out << Serialize();
   out.close();

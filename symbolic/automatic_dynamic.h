@@ -58,19 +58,22 @@ class AutomaticDynamic {
   // What to ask of ShapeEnv::BindInput: kStatic until a second value was seen.
   DimPolicy SizePolicy(absl::string_view input, int dimension) const;
   DimPolicy ScalarPolicy(absl::string_view input) const;
-  // A stride that changed is a symbol of its own only where all sizes stayed the same: otherwise
-  // it is made to follow them.
+  // A stride that follows the sizes inside it stays relative to them, whatever they are; kDynamic
+  // when it was seen to change apart from them.
   DimPolicy StridePolicy(absl::string_view input, int dimension) const;
   bool IsAnyRank(absl::string_view input) const;
 
-  // One line an input, sorted: equal states give equal bytes.
-  //   lathe automatic dynamic 1
-  //   tensor x sizes * 64 strides @1 1
+  // One line an input, sorted: equal states give equal bytes. The last line counts the others and
+  // has a checksum of them: what was cut or damaged is no state.
+  //   lathe automatic dynamic 2
   //   scalar n *
+  //   tensor x sizes * 64 strides @1 1
+  //   end 2 5b1f0c8e9a7d3342
   std::string Serialize() const;
-  // InvalidArgument with the line.
+  // InvalidArgument with the line; another version is named.
   static absl::StatusOr<AutomaticDynamic> Parse(absl::string_view text);
-  // The file is replaced in one step. NotFound when there is none.
+  // The file is replaced in one step, whoever else saves there at the time; a symbolic link is
+  // replaced too, not followed. NotFound when there is none to load.
   absl::Status Save(const std::string& path) const;
   static absl::StatusOr<AutomaticDynamic> Load(const std::string& path);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/base/casts.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/simplify/float_values.h"
@@ -13,10 +14,7 @@
 namespace lathe::symbolic {
 namespace {
 
-struct Cell {  // a register: a number (of a double its bits), or nothing
-  int64_t value;
-  bool defined;
-};
+using Cell = FlatCell;
 
 double RealOf(const Cell& c) { return absl::bit_cast<double>(c.value); }
 Cell OfReal(double v) { return {absl::bit_cast<int64_t>(v), true}; }
@@ -194,13 +192,21 @@ class FlatCompiler {
   }
 
  private:
-  static constexpr size_t kUsualSteps = 8;
+  static constexpr size_t kUsualSteps = 12;
 
   std::optional<uint32_t> Find(const Expr& e) const {
-    for (const auto& [known, at] : at_) {  // a few, at most kMostRegisters
+    for (const auto& [known, at] : first_) {
       if (known == e) return at;
     }
-    return std::nullopt;
+    const auto it = others_.find(e);
+    return it == others_.end() ? std::nullopt : std::optional<uint32_t>(it->second);
+  }
+  void Keep(const Expr& e, uint32_t at) {
+    if (first_.size() < kUsualSteps) {
+      first_.push_back({e, at});
+    } else {
+      others_.emplace(e, at);
+    }
   }
 
   uint32_t Push(ExprKind kind, bool real, uint32_t a, uint32_t b = 0, uint32_t c = 0,
@@ -214,7 +220,7 @@ class FlatCompiler {
   uint32_t RegisterOf(const Expr& e) {
     if (const std::optional<uint32_t> at = Find(e)) return *at;
     const uint32_t at = Leaf(e);
-    at_.push_back({e, at});
+    Keep(e, at);
     return at;
   }
 
@@ -241,7 +247,7 @@ class FlatCompiler {
     if (compares && real && operands[0].type() != operands[1].type()) {
       const uint32_t a = RegisterOf(operands[0]), b = RegisterOf(operands[1]);
       const bool first = operands[0].type() != ExprType::kFloat;
-      at_.push_back({e, Push(e.kind(), true, a, b, first ? kFirstIsInteger : kSecondIsInteger)});
+      Keep(e, Push(e.kind(), true, a, b, first ? kFirstIsInteger : kSecondIsInteger));
       return;
     }
     for (const Expr& o : operands) {
@@ -250,7 +256,7 @@ class FlatCompiler {
           real && o.type() != ExprType::kFloat && !(e.kind() == ExprKind::kWhere && x.size() == 1);
       if (converts) x.back() = Push(ExprKind::kToFloat, false, x.back(), x.back());
     }
-    at_.push_back({e, EmitOperation(e.kind(), real, x)});
+    Keep(e, EmitOperation(e.kind(), real, x));
   }
 
   uint32_t EmitOperation(ExprKind kind, bool real, absl::Span<const uint32_t> x) {
@@ -265,7 +271,9 @@ class FlatCompiler {
 
   const std::function<std::optional<uint32_t>(const Expr&)>& slot_of_;
   FlatCondition p_;
-  absl::InlinedVector<std::pair<Expr, uint32_t>, 12> at_;
+  // Where values are: of most conditions the few that are searched fastest.
+  absl::InlinedVector<std::pair<Expr, uint32_t>, kUsualSteps> first_;
+  absl::flat_hash_map<Expr, uint32_t> others_;
   bool ok_ = true;
 };
 
@@ -276,7 +284,15 @@ std::optional<FlatCondition> FlatCondition::Compile(
 }
 
 std::optional<bool> FlatCondition::ValueOf(const int64_t* values) const {
-  Cell cells[kMostRegisters];
+  if (registers_ <= kUsualRegisters) {
+    Cell cells[kUsualRegisters];
+    return Run(values, cells);
+  }
+  std::vector<Cell> cells(registers_);
+  return Run(values, cells.data());
+}
+
+std::optional<bool> FlatCondition::Run(const int64_t* values, Cell* cells) const {
   for (const Step& s : steps_) {
     Cell& to = cells[s.to];
     switch (s.kind) {

@@ -14,9 +14,14 @@
 
 namespace lathe::symbolic {
 
+struct FlatCell {  // a register: a number (of a double its bits), or nothing
+  int64_t value;
+  bool defined;
+};
+
 class FlatCondition {
  public:
-  static constexpr uint32_t kMostRegisters = 256;
+  static constexpr uint32_t kMostRegisters = 1 << 16;
 
   // `slot_of` says where in the array the value of a symbol is. With `equals` the condition is
   // that the integer expression is the value of that slot. nullopt: a symbol without a slot, too
@@ -25,13 +30,15 @@ class FlatCondition {
       const Expr& e, const std::function<std::optional<uint32_t>(const Expr& symbol)>& slot_of,
       std::optional<uint32_t> equals = std::nullopt);
 
-  // What overflows 64 bits or divides by zero does not hold.
+  // What overflows 64 bits on the way or divides by zero does not hold.
   bool Holds(const int64_t* values) const { return ValueOf(values) == true; }
-  // nullopt: undefined there.
+  // nullopt: undefined there. Allocates only where there are more than kUsualRegisters.
   std::optional<bool> ValueOf(const int64_t* values) const;
 
  private:
   friend class FlatCompiler;
+  static constexpr uint32_t kUsualRegisters = 256;
+  std::optional<bool> Run(const int64_t* values, FlatCell* cells) const;
   // registers[to] = kind(a, b, c); of a comparison of an integer with a double c says which is
   // which
   struct Step {

@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
+#include "symbolic/evaluate.h"
 #include "symbolic/expr_node.h"
 #include "symbolic/known_facts.h"
 
@@ -27,10 +28,18 @@ class PredicateBuilder {
     for (size_t i = 0; i < layout.size(); ++i) {
       slot_of_source_.emplace(layout[i], static_cast<uint32_t>(i));
     }
+    p_.context_ = env.shared_context();
     for (const Expr& s : env.symbols()) {
       const auto it = slot_of_source_.find(env.source(s));
       if (it != slot_of_source_.end()) slot_of_symbol_.emplace(s, it->second);
     }
+    for (const Binding& b : env.bindings()) {
+      const auto it = slot_of_source_.find(b.source);
+      if (it != slot_of_source_.end() && b.value.is_symbol()) {
+        slot_of_symbol_.emplace(b.value, it->second);
+      }
+    }
+    SolveForOthers();
   }
 
   absl::StatusOr<GuardPredicate> Build() {
@@ -40,16 +49,54 @@ class PredicateBuilder {
       if (s.symbol_kind() != SymbolKind::kBacked) continue;
       const Range r = env_.RangeOf(s);
       const auto slot = slot_of_symbol_.find(s);
-      if (slot == slot_of_symbol_.end() || r == Range{}) continue;
-      p_.ranges_.push_back({slot->second, r.lower, r.upper});
+      const bool is_solved = solved_.contains(s);
+      if ((slot == slot_of_symbol_.end() && !is_solved) || r == Range{}) continue;
       const std::vector<Expr> facts = RangeFacts(s, r);
       ranges.insert(ranges.end(), facts.begin(), facts.end());
+      if (!is_solved) {
+        p_.ranges_.push_back({slot->second, r.lower, r.upper});
+        continue;
+      }
+      for (const Expr& fact : facts) {
+        LATHE_RETURN_IF_ERROR(AddProgram({fact, {}, fact}, std::nullopt));
+      }
     }
     for (const Guard& g : NeededGuards(ranges)) LATHE_RETURN_IF_ERROR(AddCondition(g));
     return std::move(p_);
   }
 
  private:
+  // Symbols without a place: where a number is c*s + rest, s is (number - rest)/c. That it divides
+  // is what the binding checks.
+  void SolveForOthers() {
+    ExprContext& context = env_.context();
+    for (bool found = true; found;) {
+      found = false;
+      for (const Binding& b : env_.bindings()) {
+        const auto slot = slot_of_source_.find(b.source);
+        std::optional<Expr> unknown;
+        size_t unknowns = 0;
+        for (const Expr& s : FreeSymbols(b.value)) {
+          if (slot_of_symbol_.contains(s) || solved_.contains(s)) continue;
+          unknown = s;
+          ++unknowns;
+        }
+        if (unknowns != 1 || slot == slot_of_source_.end() || b.value.is_symbol()) continue;
+        const Expr rest = Substitute(b.value, {{*unknown, 0}}, context);
+        const Expr factor = Substitute(b.value, {{*unknown, 1}}, context) - rest;
+        const std::optional<int64_t> c = factor.AsInt();
+        if (!c || *c == 0 || *unknown * factor + rest != b.value) continue;
+        const Expr number = context.Symbol(absl::StrCat("the ", b.source.ToString()));
+        slot_of_symbol_.emplace(number, slot->second);
+        solved_.emplace(*unknown, FloorDiv(number - Solved(rest), factor));
+        found = true;
+      }
+    }
+  }
+  Expr Solved(const Expr& e) const {
+    return solved_.empty() ? e : Substitute(e, solved_, env_.context());
+  }
+
   // From the last to the first, so that "s0 <= 16" drops an earlier "s0 <= 64"; what came before
   // has already been used when the guard was asked for.
   std::vector<Guard> NeededGuards(const std::vector<Expr>& ranges) {
@@ -136,25 +183,33 @@ class PredicateBuilder {
 
   // The guard holds, or the value of the slot is that expression.
   absl::Status AddProgram(const Guard& g, std::optional<uint32_t> slot) {
+    GuardPredicate::Program program;
+    program.condition = Solved(g.condition);
+    program.equals = slot;
     Expr missing = 0;
-    std::optional<FlatCondition> program = FlatCondition::Compile(
-        g.condition,
+    std::optional<FlatCondition> flat = FlatCondition::Compile(
+        program.condition,
         [&](const Expr& s) {
           const std::optional<uint32_t> own = SlotOf(s);
-          if (!own) missing = s;
+          if (!own) {
+            missing = s;
+          } else {
+            program.slots.emplace(s, *own);
+          }
           return own;
         },
         slot);
-    if (!program && missing.is_symbol()) {
+    if (!flat && missing.is_symbol()) {
       return InvalidArgument("the guard ", ShortText(g.condition), " needs ", ToString(missing),
                              " (", env_.source(missing).ToString(),
                              "), which is not among the packed values");
     }
-    if (!program) {
-      return Unimplemented("the guard ", ShortText(g.condition), " has floats or more than ",
+    if (!flat) {
+      return Unimplemented("the guard ", ShortText(g.condition), " has more than ",
                            FlatCondition::kMostRegisters, " operations");
     }
-    p_.programs_.push_back(*std::move(program));
+    program.flat = *std::move(flat);
+    p_.programs_.push_back(std::move(program));
     p_.guards_.push_back(g);
     return absl::OkStatus();
   }
@@ -177,6 +232,7 @@ class PredicateBuilder {
   GuardPredicate p_;
   absl::flat_hash_map<Source, uint32_t> slot_of_source_;
   absl::flat_hash_map<Expr, uint32_t> slot_of_symbol_;
+  absl::flat_hash_map<Expr, Expr> solved_;  // symbols without a slot, in terms of those with one
   absl::flat_hash_map<uint32_t, size_t> equal_to_;  // which of equals_
 };
 
@@ -243,6 +299,21 @@ bool GuardPredicate::ConstantsHold(const int64_t* values) const {
   return DifferentBits(values, expected_.data(), mask_.data(), expected_.size()) == 0;
 }
 
+bool GuardPredicate::HoldsOf(const Program& program, const int64_t* values) {
+  const std::optional<bool> value = program.flat.ValueOf(values);
+  return value ? *value : HoldsInWideNumbers(program, values);
+}
+
+// The hints were asked in 128 bits: what leaves 64 on the way must not refuse the example itself.
+bool GuardPredicate::HoldsInWideNumbers(const Program& program, const int64_t* values) {
+  const absl::StatusOr<int64_t> value =
+      Evaluate(program.condition, [&](const Expr& s) -> std::optional<int64_t> {
+        const auto it = program.slots.find(s);
+        return it == program.slots.end() ? std::nullopt : std::optional(values[it->second]);
+      });
+  return value.ok() && (program.equals ? *value == values[*program.equals] : *value != 0);
+}
+
 bool GuardPredicate::Holds(const int64_t* values) const {
   if (!ConstantsHold(values)) return false;
   int64_t different = 0;
@@ -256,8 +327,8 @@ bool GuardPredicate::Holds(const int64_t* values) const {
     ok &= values[r.slot] >= r.lower && values[r.slot] <= r.upper;
   }
   if (!ok) return false;
-  for (const FlatCondition& p : programs_) {
-    if (!p.Holds(values)) return false;
+  for (const Program& p : programs_) {
+    if (!HoldsOf(p, values)) return false;
   }
   return true;
 }
@@ -291,7 +362,11 @@ std::optional<std::string> GuardPredicate::Failure(const int64_t* values) const 
                         r.upper == Range::kMax ? "" : absl::StrCat("at most ", r.upper));
   }
   for (size_t i = 0; i < programs_.size(); ++i) {
-    if (programs_[i].Holds(values)) continue;
+    if (HoldsOf(programs_[i], values)) continue;
+    if (const std::optional<uint32_t> slot = programs_[i].equals) {
+      return absl::StrCat(is(*slot), ", the program was made for ",
+                          ShortText(guards_[i].condition));
+    }
     return absl::StrCat("the guard ", ShortText(guards_[i].condition), " does not hold",
                         guards_[i].asker.ToString());
   }

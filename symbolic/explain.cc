@@ -61,10 +61,53 @@ Proof ExplainGuard(const ShapeEnv& env, const Guard& guard) {
   return all;
 }
 
+namespace {
+
+// The hints with one of them moved a little: all facts may hold there too, and then the symbol is
+// no constant. Facts that cannot be evaluated count as such that fail.
+bool CanMove(const ShapeEnv& env, const std::vector<KnownFact>& facts, const Expr& symbol,
+             int64_t to) {
+  return std::all_of(facts.begin(), facts.end(), [&](const KnownFact& f) {
+    const absl::StatusOr<int64_t> holds = Evaluate(
+        f.condition, [&](const Expr& s) { return s == symbol ? std::optional(to) : env.hint(s); });
+    return holds.ok() && *holds != 0;
+  });
+}
+
+// Only a proof shows some constants: "s0*s1 == 15" of sizes with s0 < s1. So many are searched.
+constexpr int kMostConstantsToProve = 16;
+
+std::optional<int64_t> ProvedConstant(const ShapeEnv& env, const Expr& symbol, int& proofs) {
+  const std::optional<int64_t> hint = env.hint(symbol);
+  if (!hint || env.Simplify(symbol) != symbol || proofs >= kMostConstantsToProve) {
+    return std::nullopt;
+  }
+  std::vector<KnownFact> about;
+  bool is_bounded_only = true;
+  for (KnownFact& f : env.history()) {
+    const std::vector<Expr> of = FreeSymbols(f.condition);
+    if (std::find(of.begin(), of.end(), symbol) == of.end()) continue;
+    is_bounded_only &= f.origin == Origin::kRange;
+    about.push_back(std::move(f));
+  }
+  if (is_bounded_only) return std::nullopt;
+  for (const int64_t step : {-1, 1, -2, 2}) {
+    if (*hint > 2 && *hint < INT64_MAX - 2 && CanMove(env, about, symbol, *hint + step)) {
+      return std::nullopt;
+    }
+  }
+  ++proofs;
+  return env.IsKnownTrue(Eq(symbol, *hint)) ? hint : std::nullopt;
+}
+
+}  // namespace
+
 std::vector<ConstantSymbol> ExplainConstants(const ShapeEnv& env) {
   std::vector<ConstantSymbol> constants;
+  int proofs = 0;
   for (const Expr& s : env.symbols()) {
-    const std::optional<int64_t> value = env.Simplify(s).AsInt();
+    std::optional<int64_t> value = env.Simplify(s).AsInt();
+    if (!value) value = ProvedConstant(env, s, proofs);
     if (value) constants.push_back({s, *value, ProofOf(env, Eq(s, *value), true)});
   }
   return constants;

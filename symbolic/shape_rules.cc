@@ -22,6 +22,11 @@ bool IsOne(ShapeEnv& env, const Expr& size, const Asker& asker) {
   return env.TrueOrDefault(Eq(size, 1), false, asker);
 }
 
+// What the strides outside a dimension are multiplied by: an empty one counts as 1.
+Expr AtLeastOne(const ShapeEnv& env, const Expr& size) {
+  return env.IsKnownTrue(Le(1, size)) ? size : env.Simplify(Max(size, 1));
+}
+
 }  // namespace
 
 absl::StatusOr<Expr> BroadcastSize(ShapeEnv& env, const Expr& a, const Expr& b,
@@ -32,6 +37,10 @@ absl::StatusOr<Expr> BroadcastSize(ShapeEnv& env, const Expr& a, const Expr& b,
   if (a == 1) return b;
   if (IsOne(env, a, asker)) return b;
   if (IsOne(env, b, asker)) return a;
+  if (a.is_const() && b.is_const()) {
+    return OutOfRange(ToString(a), " and ", ToString(b), " differ and neither is 1",
+                      asker.ToString());
+  }
   LATHE_RETURN_IF_ERROR(env.Check(Eq(a, b), asker));
   return b.is_const() ? b : a;
 }
@@ -59,14 +68,19 @@ Expr Numel(absl::Span<const Expr> sizes) { return Product(sizes); }
 absl::StatusOr<std::vector<Expr>> ReshapeSizes(ShapeEnv& env, absl::Span<const Expr> sizes,
                                                std::vector<Expr> wanted, const Asker& asker) {
   const Expr total = Numel(sizes);
-  const auto wrong = [&](const absl::Status& why) {
-    return InvalidArgument("sizes ", SizesText(sizes), " do not reshape to ", SizesText(wanted),
-                           ": ", why.message());
+  const std::string asked = SizesText(wanted);  // with its -1
+  const auto wrong = [&](absl::string_view why) {
+    return InvalidArgument("sizes ", SizesText(sizes), " do not reshape to ", asked, ": ", why);
   };
   const auto unknown = std::find(wanted.begin(), wanted.end(), Expr(-1));
   if (unknown == wanted.end()) {
-    const absl::Status same = env.Check(Eq(total, Numel(wanted)), asker);
-    if (!same.ok()) return wrong(same);
+    const Expr elements = Numel(wanted);
+    if (total.is_const() && elements.is_const() && total != elements) {
+      return wrong(absl::StrCat("they have ", ToString(total), " and ", ToString(elements),
+                                " elements", asker.ToString()));
+    }
+    const absl::Status same = env.Check(Eq(total, elements), asker);
+    if (!same.ok()) return wrong(same.message());
     return wanted;
   }
   if (std::count(wanted.begin(), wanted.end(), Expr(-1)) > 1) {
@@ -75,12 +89,15 @@ absl::StatusOr<std::vector<Expr>> ReshapeSizes(ShapeEnv& env, absl::Span<const E
   *unknown = 1;
   const Expr others = Numel(wanted);
   if (env.IsKnownEqual(others, 0)) {
-    return InvalidArgument("sizes ", SizesText(sizes), " do not reshape to ", SizesText(wanted),
-                           ": the size of -1 could be anything");
+    return wrong("the size of -1 could be anything");
+  }
+  if (total.is_const() && others.is_const() && *total.AsInt() % *others.AsInt() != 0) {
+    return wrong(absl::StrCat(ToString(total), " elements are no multiple of ", ToString(others),
+                              asker.ToString()));
   }
   absl::Status divides = env.Check(Ne(others, 0), asker);
   if (divides.ok()) divides = env.Check(Eq(Mod(total, others), 0), asker);
-  if (!divides.ok()) return wrong(divides);
+  if (!divides.ok()) return wrong(divides.message());
   *unknown = env.Simplify(FloorDiv(total, others));
   return wanted;
 }
@@ -90,8 +107,7 @@ std::vector<Expr> ContiguousStrides(const ShapeEnv& env, absl::Span<const Expr> 
   Expr stride = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
     strides[d] = stride;
-    const Expr& size = sizes[d];
-    stride = stride * (env.IsKnownTrue(Le(1, size)) ? size : env.Simplify(Max(size, 1)));
+    stride = stride * AtLeastOne(env, sizes[d]);
   }
   return strides;
 }
@@ -101,15 +117,18 @@ bool IsContiguous(ShapeEnv& env, absl::Span<const Expr> sizes, absl::Span<const 
   for (const Expr& size : sizes) {
     if (env.IsKnownEqual(size, 0)) return true;
   }
-  Expr expected = 1;
+  // An empty tensor is contiguous whatever its strides are: so those that eager gives it
+  // (ContiguousStrides) are as good as the product of the sizes inside.
+  Expr expected = 1, eager = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
     if (IsOne(env, sizes[d], asker)) continue;
-    const bool as_expected = strides[d] == expected || env.IsKnownEqual(strides[d], expected) ||
-                             // eager's strides of a dimension outside one that may be empty
-                             env.IsKnownEqual(strides[d], Max(expected, 1)) ||
-                             env.TrueOrDefault(Eq(strides[d], expected), false, asker);
+    const bool as_expected =
+        strides[d] == expected || strides[d] == eager || env.IsKnownEqual(strides[d], expected) ||
+        env.IsKnownEqual(strides[d], eager) || env.IsKnownEqual(strides[d], Max(expected, 1)) ||
+        env.TrueOrDefault(Eq(strides[d], expected), false, asker);
     if (!as_expected) return false;
     expected = strides[d] * sizes[d];
+    eager = strides[d] * AtLeastOne(env, sizes[d]);
   }
   return true;
 }

@@ -1,11 +1,15 @@
 // What the user asks, as symbols and bindings of a ShapeEnv.
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "capture/constraints/export_constraints.h"
 #include "dtypes/base/status.h"
+#include "symbolic/evaluate.h"
+#include "symbolic/parser.h"
 
 namespace lathe {
 
@@ -25,8 +29,56 @@ absl::StatusOr<ExportConstraints> ExportConstraints::Declare(
                            " examples");
   }
   c.sizes_.resize(n);
+  // The names are taken before automatic dims get theirs.
+  for (const NamedDim& dim : c.specification_.dims) env.context().Symbol(dim.name);
   for (size_t i = 0; i < n; ++i) LATHE_RETURN_IF_ERROR(c.DeclareInput(i, examples[i], env));
+  LATHE_RETURN_IF_ERROR(c.DeclareConditions(env));
+  for (AskedSymbol& s : c.symbols_) s.granted = env.RangeOf(s.expr);
   return c;
+}
+
+// Sets and conditions are guards: another input needs another program.
+absl::Status ExportConstraints::DeclareConditions(ShapeEnv& env) {
+  const symbolic::Asker asker = {std::string(kSpecificationAsker), ""};
+  for (const AskedSymbol& s : symbols_) {
+    if (s.allowed.size() < 2) continue;
+    std::vector<Expr> cases;
+    for (const int64_t v : s.allowed) cases.push_back(Eq(s.expr, v));
+    const Expr any = env.context().Make(symbolic::ExprKind::kOr, cases);
+    LATHE_RETURN_IF_ERROR(env.GuardTrue(any, asker).status());
+  }
+  for (const std::string& text : specification_.conditions) {
+    symbolic::ExprContext names;
+    LATHE_ASSIGN_OR_RETURN(const Expr named, symbolic::ParseExpr(text, names));
+    absl::flat_hash_map<Expr, Expr> values;
+    for (const Expr& name : symbolic::FreeSymbols(named)) {
+      const auto s = std::find_if(symbols_.begin(), symbols_.end(), [&](const AskedSymbol& k) {
+        return k.asked_name == name.symbol_name();
+      });
+      if (s == symbols_.end()) {
+        return InvalidArgument("where ", text, ": no input has the dim ", name.symbol_name());
+      }
+      values.emplace(name, s->expr);
+    }
+    const Expr condition = symbolic::Substitute(named, values, env.context());
+    const absl::StatusOr<int64_t> holds =
+        symbolic::Evaluate(condition, [&](const Expr& s) { return env.hint(s); });
+    if (!holds.ok() || *holds == 0) {
+      return InvalidArgument("the example is not as asked for: where ", text);
+    }
+    LATHE_RETURN_IF_ERROR(env.GuardTrue(condition, asker).status());
+    conditions_.push_back(condition);
+  }
+  return absl::OkStatus();
+}
+
+bool ExportConstraints::IsSize(absl::string_view dim) const {
+  for (const InputSpec& input : specification_.inputs) {
+    for (const DimSpec& d : input.dims) {
+      if (!input.is_scalar && d.kind == Kind::kNamed && d.name == dim) return true;
+    }
+  }
+  return false;
 }
 
 absl::Status ExportConstraints::DeclareInput(size_t i, absl::Span<const int64_t> example,
@@ -56,11 +108,12 @@ absl::StatusOr<Expr> ExportConstraints::DeclareDim(size_t i, size_t d, int64_t e
   const Source source = input.is_scalar
                             ? Source::InputScalar(static_cast<int>(i))
                             : Source::InputSize(static_cast<int>(i), static_cast<int>(d));
-  Symbol s;
+  AskedSymbol s;
   s.kind = dim.kind;
   s.asked = dim.range;
   s.place = input.is_scalar ? absl::StrCat("input ", input.name)
                             : absl::StrCat("size ", d, " of ", input.name);
+  s.is_scalar = input.is_scalar;
   s.input = i;
   s.dim = d;
   switch (dim.kind) {
@@ -80,9 +133,10 @@ absl::StatusOr<Expr> ExportConstraints::DeclareDim(size_t i, size_t d, int64_t e
   }
   symbolic::DimChoice choice;
   choice.policy = symbolic::DimPolicy::kDynamic;
-  choice.specialize_zero_one = dim.range.lower == Range::kMin;
   choice.range = dim.range;
-  choice.range.lower = std::max<int64_t>(choice.range.lower, 0);
+  if (!input.is_scalar) choice.range.lower = std::max<int64_t>(choice.range.lower, 0);
+  choice.specialize_zero_one =
+      dim.range.lower == Range::kMin && !(input.is_scalar && dim.kind == Kind::kDynamic);
   absl::StatusOr<Expr> e = env.BindInput(source, example, choice);
   if (!e.ok()) return InvalidArgument(s.place, ": ", e.status().message());
   if (e->is_const()) {
@@ -98,15 +152,15 @@ absl::StatusOr<Expr> ExportConstraints::DeclareDim(size_t i, size_t d, int64_t e
   return e;
 }
 
-absl::StatusOr<Expr> ExportConstraints::DeclareNamed(const DimSpec& dim, const Symbol& like,
+absl::StatusOr<Expr> ExportConstraints::DeclareNamed(const DimSpec& dim, const AskedSymbol& like,
                                                      Source source, int64_t example,
                                                      ShapeEnv& env) {
   const NamedDim& named = *specification_.Find(dim.name);
   const bool plain = dim.scale == 1 && dim.offset == 0;
   const auto known = std::find_if(symbols_.begin(), symbols_.end(),
-                                  [&](const Symbol& s) { return s.asked_name == dim.name; });
-  const int64_t steps = example - dim.offset;
-  if (steps % dim.scale != 0) {
+                                  [&](const AskedSymbol& s) { return s.asked_name == dim.name; });
+  int64_t steps;
+  if (__builtin_sub_overflow(example, dim.offset, &steps) || steps % dim.scale != 0) {
     return InvalidArgument(like.place, " is ", example, " in the example, which is no ",
                            ToString(dim));
   }
@@ -128,12 +182,13 @@ absl::StatusOr<Expr> ExportConstraints::DeclareNamed(const DimSpec& dim, const S
   if (!allowed || !named.range.Contains(root_value)) {
     return InvalidArgument(
         like.place, " gives ", dim.name, " = ", root_value, " in the example, asked for ",
-        named.allowed.empty() ? SizeRangeText(named.range)
-                              : absl::StrCat("one of ", absl::StrJoin(named.allowed, ", ")));
+        named.allowed.empty()       ? SizeRangeText(named.range)
+        : named.allowed.size() == 1 ? absl::StrCat(named.allowed[0])
+                                    : absl::StrCat("one of ", absl::StrJoin(named.allowed, ", ")));
   }
   Range range = named.range;
-  if (range.lower == Range::kMin) range.lower = root_value >= 2 ? 2 : 0;
-  Symbol s = like;
+  if (range.lower == Range::kMin && IsSize(dim.name)) range.lower = root_value >= 2 ? 2 : 0;
+  AskedSymbol s = like;
   s.asked_name = dim.name;
   s.asked = range;
   s.allowed = named.allowed;

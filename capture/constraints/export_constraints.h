@@ -10,7 +10,11 @@
 //   absl::Status status = asked->Verify(env);
 //
 // A violation says what was asked, what the program needs, which lines need it, and prints a
-// specification that holds.
+// specification that holds. Ranges, remainders, equal dims and sets become dims; what else the
+// program needs of them becomes a condition (`where a < b`).
+//
+// A named dim is asked for all of its values: for each the other sizes must have some that the
+// program is right for. Automatic and dynamic dims are made as narrow as the program needs.
 
 #include <string>
 #include <vector>
@@ -18,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "capture/constraints/needs.h"
 #include "capture/constraints/specification.h"
 #include "symbolic/shape_env.h"
 
@@ -43,40 +48,42 @@ class ExportConstraints {
   std::vector<ConstraintViolation> Violations(const symbolic::ShapeEnv& env) const;
   // OK, or FailedPrecondition with all violations and the corrected specification.
   absl::Status Verify(const symbolic::ShapeEnv& env) const;
-  // The specification under which the program holds: what was asked, where that is right.
+  // The specification under which the program holds: what was asked, where that is right. The
+  // program made for it needs nothing else; where none is found that says all, Verify says so.
   Specification Corrected(const symbolic::ShapeEnv& env) const;
   // The ranges of the dynamic symbols, as an archive records them.
   std::vector<std::pair<symbolic::Expr, symbolic::Range>> Ranges(
       const symbolic::ShapeEnv& env) const;
 
  private:
-  struct Symbol {
-    symbolic::Expr expr;
-    std::string asked_name;  // of a named dim; "" for auto and dynamic
-    DimSpec::Kind kind = DimSpec::Kind::kNamed;
-    symbolic::Range asked;
-    std::vector<int64_t> allowed;
-    std::string place;  // "size 0 of x"
-    size_t input = 0, dim = 0;
+  struct Correction {
+    Specification specification;
+    std::vector<ConstraintViolation> left;  // what it does not say
   };
 
   absl::Status DeclareInput(size_t i, absl::Span<const int64_t> example, symbolic::ShapeEnv& env);
   absl::StatusOr<symbolic::Expr> DeclareDim(size_t i, size_t d, int64_t example,
                                             symbolic::ShapeEnv& env);
-  absl::StatusOr<symbolic::Expr> DeclareNamed(const DimSpec& dim, const Symbol& like,
+  absl::StatusOr<symbolic::Expr> DeclareNamed(const DimSpec& dim, const AskedSymbol& like,
                                               symbolic::Source source, int64_t example,
                                               symbolic::ShapeEnv& env);
-  const Symbol* Find(const symbolic::Expr& e) const;
-  std::string NameOf(const Symbol& s) const;
-  void CheckSymbol(const symbolic::ShapeEnv& env, const Symbol& s,
-                   std::vector<ConstraintViolation>& out) const;
-  void CheckAllowed(const symbolic::ShapeEnv& env, const Symbol& s,
-                    std::vector<ConstraintViolation>& out) const;
-  void CheckRelations(const symbolic::ShapeEnv& env, std::vector<ConstraintViolation>& out) const;
-  std::vector<int64_t> AllowedThatHold(const symbolic::ShapeEnv& env, const Symbol& s) const;
+  absl::Status DeclareConditions(symbolic::ShapeEnv& env);
+  bool IsSize(absl::string_view dim) const;
+
+  std::string NameOf(const AskedSymbol& s) const;
+  std::string AskedText(const AskedSymbol& s) const;
+  const AskedSymbol* Find(const symbolic::Expr& e) const;
+
+  Correction Correct(const symbolic::ShapeEnv& env) const;
+  Specification CorrectOnce(const symbolic::ShapeEnv& env) const;
+  // This program's facts and guards, asked of a program made for `specification`.
+  absl::StatusOr<ExportConstraints> Replay(const symbolic::ShapeEnv& env,
+                                           const Specification& specification,
+                                           symbolic::ShapeEnv& other) const;
 
   Specification specification_;
-  std::vector<Symbol> symbols_;
+  std::vector<AskedSymbol> symbols_;
+  std::vector<symbolic::Expr> conditions_;
   std::vector<std::vector<symbolic::Expr>> sizes_;
 };
 

@@ -5,10 +5,13 @@
 //
 //   dim batch = 2..64
 //   dim heads in {8, 16}
+//   where batch % heads == 0
 //   x: [batch, 2*batch + 1, auto, dynamic(2..8), static, 4]
 //   n: batch
 //
-// `dim NAME` alone leaves the range open. A line without brackets is an integer input.
+// `dim NAME` alone leaves the range open. `where` states a condition on the dims above it, for what
+// neither ranges nor sets say. A line without brackets is an integer input, which may be negative.
+// The name of an input may be a path: `x.0['k']`.
 
 #include <cstdint>
 #include <string>
@@ -51,15 +54,17 @@ struct InputSpec {
 
 struct Specification {
   std::vector<NamedDim> dims;
+  std::vector<std::string> conditions;  // "batch % heads == 0", symbolic/parser.h
   std::vector<InputSpec> inputs;
 
   const NamedDim* Find(absl::string_view name) const;
 };
 
 // InvalidArgument with line and column. Refused: a range that is empty or of one value, a derived
-// dim other than A*name + B with A > 0, unknown names, names twice.
+// dim other than A*name + B with A > 0, unknown names, names twice, a size that may be negative.
 absl::StatusOr<Specification> ParseSpecification(absl::string_view text);
 std::string ToString(const DimSpec& dim);
+std::string RangeText(const symbolic::Range& range);       // as it is read: "2..64", "..64"
 std::string SizeRangeText(const symbolic::Range& range);   // "2..64"; an open lower end is 0
 std::string ToString(const Specification& specification);  // reads back
 

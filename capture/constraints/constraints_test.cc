@@ -274,6 +274,10 @@ TEST(CorrectedSpecification, IsAcceptedWhenItIsAskedFor) {
       {"dim a = 2..6\ndim b = 2..6\nx: [a, b]\n", {3, 5}, {"A*B == 15", "A < B"}, "x: [3, 5]\n"},
       // what they do not
       {"dim a = 2..64\nx: [a]\n", {6}, {"A // 2 != 5"}, "dim a = 2..64\nwhere a//2 != 5\nx: [a]\n"},
+      {"dim a in {20}\ndim b = 0..30\nx: [a, b]\n",
+       {20, 9},
+       {"A != B"},
+       "dim a in {20}\ndim b = 0..30\nwhere a != b\nx: [a, b]\n"},
       {"dim a\nx: [a]\n", {6}, {"A != 5"}, "dim a\nwhere a != 5\nx: [a]\n"},
       {"dim a = 2..9\ndim b = 2..9\nx: [a, b]\n",
        {3, 5},

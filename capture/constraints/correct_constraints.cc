@@ -176,6 +176,7 @@ class Corrector {
       named.allowed = good;
     } else {
       needed_.insert(needed_.end(), dim.conditions.begin(), dim.conditions.end());
+      needed_.insert(needed_.end(), dim.shared_conditions.begin(), dim.shared_conditions.end());
     }
     named.range = {good.front(), good.back()};
   }
@@ -290,10 +291,13 @@ ExportConstraints::Correction ExportConstraints::Correct(const ShapeEnv& env) co
     ShapeEnv other(std::make_shared<ExprContext>());
     const absl::StatusOr<ExportConstraints> c = Replay(env, result.specification, other);
     if (!c.ok()) {
-      result.left = {{"the program", "", std::string(c.status().message()), {}}};
+      result.left = {std::string(c.status().message())};
       return result;
     }
-    result.left = c->Violations(other);
+    result.left.clear();
+    for (const ConstraintViolation& v : c->Violations(other)) {
+      result.left.push_back(absl::StrCat(v.dim, ": ", v.needed));
+    }
     if (result.left.empty()) return result;
     Specification next = c->CorrectOnce(other);
     if (ToString(next) == ToString(result.specification)) return result;

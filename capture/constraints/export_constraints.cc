@@ -119,13 +119,11 @@ absl::Status ExportConstraints::Verify(const ShapeEnv& env) const {
     for (const std::string& reason : v.reasons) absl::StrAppend(&text, "    ", reason, "\n");
   }
   const Correction correction = Correct(env);
-  absl::StrAppend(&text, correction.left.empty()
-                             ? "it holds for:\n"
-                             : "what no specification says of the one below that comes nearest:\n");
-  for (const ConstraintViolation& v : correction.left) {
-    absl::StrAppend(&text, "  ", v.dim, " must be: ", v.needed, "\n");
+  if (!correction.left.empty()) {
+    text += "no specification says all that it needs; the nearest one leaves out:\n";
+    for (const std::string& needed : correction.left) absl::StrAppend(&text, "  ", needed, "\n");
   }
-  if (!correction.left.empty()) text += "the nearest:\n";
+  text += correction.left.empty() ? "it holds for:\n" : "that is:\n";
   const std::string corrected = ToString(correction.specification);
   for (const absl::string_view line : absl::StrSplit(corrected, '\n', absl::SkipEmpty())) {
     absl::StrAppend(&text, "  ", line, "\n");

@@ -58,7 +58,7 @@ class ExportConstraints {
  private:
   struct Correction {
     Specification specification;
-    std::vector<ConstraintViolation> left;  // what it does not say
+    std::vector<std::string> left;  // what it does not say
   };
 
   absl::Status DeclareInput(size_t i, absl::Span<const int64_t> example, symbolic::ShapeEnv& env);

@@ -260,9 +260,9 @@ class Analysis {
       for (const size_t i : members) {
         if (!Mentions(conditions[k]->symbols, symbols_[i].expr)) continue;
         AddUnique({TextOf(conditions[k]->guard)}, needs_.dims[i].reasons);
-        if (conditions[k]->symbols.size() == 1) {
-          needs_.dims[i].conditions.push_back(conditions[k]->guard.condition);
-        }
+        DimNeeds& dim = needs_.dims[i];
+        const bool alone = conditions[k]->symbols.size() == 1;
+        (alone ? dim.conditions : dim.shared_conditions).push_back(conditions[k]->guard.condition);
       }
     }
     for (const size_t i : members) FinishTried(i);

@@ -49,7 +49,8 @@ struct DimNeeds {
   // Of others.
   symbolic::Range range;
   Congruence congruence;
-  std::vector<symbolic::Expr> conditions;  // needed of this dim alone
+  // Guards that rule some of its values out: of this dim alone, of others too.
+  std::vector<symbolic::Expr> conditions, shared_conditions;
   std::vector<std::string> reasons;
   bool Differs(const AskedSymbol& symbol) const;
 };

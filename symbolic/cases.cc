@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "symbolic/domination.h"
 #include "symbolic/evaluate.h"
+#include "symbolic/monomial.h"
 #include "symbolic/replace_operation.h"
 #include "symbolic/sampler.h"
 #include "symbolic/simplify/checked.h"
@@ -58,11 +59,14 @@ std::optional<bool> CaseAnalysis::Decide(const Expr& condition) const {
   }
   if (condition.kind() == ExprKind::kAnd && Contradict(condition.operands(), false)) return false;
   if (condition.kind() == ExprKind::kOr && Contradict(condition.operands(), true)) return true;
+  if (condition.kind() == ExprKind::kOr && AllAre(condition.operands(), false)) return false;
+  if (condition.kind() == ExprKind::kAnd && AllAre(condition.operands(), true)) return true;
   if (condition.kind() == ExprKind::kEq || condition.kind() == ExprKind::kNe) {
     if (const std::optional<bool> answer = OfConditions(condition)) return answer;
   }
   if (condition.kind() >= ExprKind::kEq && condition.kind() <= ExprKind::kLe) {
     if (const std::optional<bool> answer = ByContradiction(condition)) return answer;
+    if (const std::optional<bool> answer = ByFactors(condition)) return answer;
   }
   size_t tried = 0;
   for (size_t i = k_.disjunctions_.size(); i-- > 0 && tried < kMostDisjunctions;) {
@@ -93,11 +97,15 @@ bool CaseAnalysis::Contradict(absl::Span<const Expr> parts, bool negated) const 
   if (parts.size() > kMostParts) return false;
   Knowledge together = k_;
   ++together.case_depth_;
-  // What is unequal says most once the others are known.
-  for (const bool last : {false, true}) {
+  // What is unequal, or has several sides, says most once the others are known.
+  const auto turn = [](const Expr& e) {
+    const bool has_sides = e.kind() == ExprKind::kOr || e.kind() == ExprKind::kNot;
+    return e.kind() == ExprKind::kNe ? 1 : has_sides ? 2 : 0;
+  };
+  for (const int now : {0, 1, 2}) {
     for (const Expr& part : parts) {
       const Expr one = negated ? Not(part) : part;
-      if ((one.kind() == ExprKind::kNe) != last) continue;
+      if (turn(one) != now) continue;
       const Expr e = together.Simplify(one);
       if (e.IsOverflow()) return false;
       if (parts.size() > 1 && together.Decide(e) == false) return true;
@@ -105,6 +113,14 @@ bool CaseAnalysis::Contradict(absl::Span<const Expr> parts, bool negated) const 
     }
   }
   return AnyFactIsFalse(together, together.learnt_);
+}
+
+bool CaseAnalysis::AllAre(absl::Span<const Expr> parts, bool answer) const {
+  if (parts.size() > kMostParts) return false;
+  Knowledge other = k_;
+  ++other.case_depth_;
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const Expr& part) { return other.Decide(part) == answer; });
 }
 
 std::optional<bool> CaseAnalysis::ByContradiction(const Expr& condition) const {
@@ -119,13 +135,38 @@ std::optional<bool> CaseAnalysis::ByContradiction(const Expr& condition) const {
   return std::nullopt;
 }
 
+std::optional<bool> CaseAnalysis::ByFactors(const Expr& condition) const {
+  const std::optional<Expr> of_factors = ComparisonOfFactors(k_.context_, condition);
+  if (!of_factors) return std::nullopt;
+  Knowledge other = k_;
+  ++other.case_depth_;
+  return other.Decide(*of_factors);
+}
+
+std::optional<bool> CaseAnalysis::InSide(const Expr& side, const Expr& condition,
+                                         bool& cannot_be) const {
+  Knowledge other = k_;
+  ++other.case_depth_;
+  cannot_be = !other.Learn(side);
+  if (cannot_be) return std::nullopt;
+  if (const std::optional<bool> answer = other.Decide(condition)) return answer;
+  // Of an equality what it makes of the facts.
+  const auto solution = k_.Solve(side);
+  if (!solution || k_.learnt_.size() > kMostFactsToRepeat) return std::nullopt;
+  Knowledge replaced(k_.context_);
+  const Replacement with = {solution->first, solution->second};
+  cannot_be = !Restate(replaced, {with}, condition);
+  if (cannot_be) return std::nullopt;
+  const Expr e = replaced.WithReplacements(condition);
+  return e.IsOverflow() ? std::nullopt : replaced.Decide(e);
+}
+
 std::optional<bool> CaseAnalysis::BySidesOf(const Expr& disjunction, const Expr& condition) const {
   std::optional<bool> common;
   for (const Expr& side : disjunction.operands()) {
-    Knowledge other = k_;
-    ++other.case_depth_;
-    if (!other.Learn(side)) continue;  // this side cannot be
-    const std::optional<bool> answer = other.Decide(condition);
+    bool cannot_be = false;
+    const std::optional<bool> answer = InSide(side, condition, cannot_be);
+    if (cannot_be) continue;
     if (!answer || (common && *common != *answer)) return std::nullopt;
     common = answer;
   }
@@ -139,7 +180,7 @@ struct Alternative {
   Expr value;      // is this
 };
 
-std::vector<Alternative> AlternativesOf(const Expr& choice) {
+std::vector<Alternative> AlternativesOf(Knowledge& k, const Expr& choice) {
   const absl::Span<const Expr> x = choice.operands();
   switch (choice.kind()) {
     case ExprKind::kAbs:
@@ -148,7 +189,7 @@ std::vector<Alternative> AlternativesOf(const Expr& choice) {
       return {{x[0], x[1]}, {Not(x[0]), x[2]}};
     case ExprKind::kTruncDiv:
     case ExprKind::kTruncMod: {
-      if (!x[1].is_const() || *x[1].AsInt() < 1) return {};
+      if (k.RangeOf(x[1]).lower < 1) return {};
       const bool divides = choice.kind() == ExprKind::kTruncDiv;
       return {{Le(0, x[0]), divides ? FloorDiv(x[0], x[1]) : Mod(x[0], x[1])},
               {Lt(x[0], 0), divides ? -FloorDiv(-x[0], x[1]) : -Mod(-x[0], x[1])}};
@@ -186,7 +227,7 @@ bool IsAlwaysDefined(Knowledge& k, const Expr& root) {
 }
 
 // An operation that is one of its operands and has none such inside.
-std::optional<Expr> InnermostChoice(const Expr& root) {
+std::optional<Expr> InnermostChoice(Knowledge& k, const Expr& root) {
   std::optional<Expr> found;
   absl::flat_hash_set<Expr> seen;
   const auto is_done = [&](const Expr& e) {
@@ -194,7 +235,7 @@ std::optional<Expr> InnermostChoice(const Expr& root) {
   };
   VisitOperandsFirst(root, is_done, [&](const Expr& e) {
     seen.insert(e);
-    if (!found && e.type() == ExprType::kInt && !AlternativesOf(e).empty()) found = e;
+    if (!found && e.type() == ExprType::kInt && !AlternativesOf(k, e).empty()) found = e;
   });
   return found;
 }
@@ -206,13 +247,13 @@ std::optional<bool> CaseAnalysis::ByChoices(const Expr& condition) const {
       HasMoreNodesThan(CaseAnalysis::kMostSplitNodes, condition)) {
     return std::nullopt;
   }
-  const std::optional<Expr> choice = InnermostChoice(condition);
+  Knowledge same = k_;
+  const std::optional<Expr> choice = InnermostChoice(same, condition);
   if (!choice) return std::nullopt;
   // What is learnt has a value: where the operation has none the cases would leave values out.
-  Knowledge same = k_;
   if (!IsAlwaysDefined(same, *choice)) return std::nullopt;
   std::optional<bool> common;
-  for (const Alternative& one : AlternativesOf(*choice)) {
+  for (const Alternative& one : AlternativesOf(same, *choice)) {
     Knowledge other = k_;
     ++other.case_depth_;
     if (other.Decide(one.condition) == false || !other.Learn(one.condition)) continue;

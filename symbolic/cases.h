@@ -28,9 +28,13 @@ class CaseAnalysis {
   std::optional<bool> OfConditions(const Expr& comparison) const;
   // "x % y <= x" of an x >= 0: with y >= 1 and with y <= -1; by 0 it has no value.
   std::optional<bool> ByDivisorSign(const Expr& condition) const;
+  bool AllAre(absl::Span<const Expr> parts, bool answer) const;
   // The parts of a conjunction contradict each other.
   bool Contradict(absl::Span<const Expr> parts, bool negated) const;
   std::optional<bool> BySidesOf(const Expr& disjunction, const Expr& condition) const;
+  std::optional<bool> InSide(const Expr& side, const Expr& condition, bool& cannot_be) const;
+  // "abs(a + b) <= 3 |- (a + b)**2 <= 9": by the signs of two factors.
+  std::optional<bool> ByFactors(const Expr& condition) const;
   // What it or its opposite would bring about cannot be.
   std::optional<bool> ByContradiction(const Expr& condition) const;
   // One case for each operand that an inner minimum, maximum, "where" or absolute value may be.

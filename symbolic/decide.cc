@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "symbolic/all_values.h"
@@ -72,6 +73,28 @@ std::optional<bool> DecideComparison(Knowledge& k, const Expr& e) {
   }
 }
 
+// With "x << y" as x*2**y and "x >> y" as x//2**y, which more is known of; y >= 0.
+Expr WithoutShifts(Knowledge& k, const Expr& root) {
+  absl::flat_hash_map<Expr, Expr> done;
+  const auto now = [&](const Expr& e) {
+    const auto it = done.find(e);
+    return it == done.end() ? e : it->second;
+  };
+  const auto is_done = [&](const Expr& e) { return e.operands().empty() || done.contains(e); };
+  VisitOperandsFirst(root, is_done, [&](const Expr& e) {
+    std::vector<Expr> x;
+    for (const Expr& o : e.operands()) x.push_back(now(o));
+    const bool shifts = e.kind() == ExprKind::kShiftLeft || e.kind() == ExprKind::kShiftRight;
+    if (shifts && k.RangeOf(x[1]).lower >= 0) {
+      done[e] =
+          e.kind() == ExprKind::kShiftLeft ? x[0] * Pow(2, x[1]) : FloorDiv(x[0], Pow(2, x[1]));
+    } else {
+      done[e] = absl::MakeConstSpan(x) == e.operands() ? e : k.context()->Make(e.kind(), x);
+    }
+  });
+  return now(root);
+}
+
 }  // namespace
 
 bool Knowledge::IsRemembered(const Expr& condition, std::optional<bool>& answer) const {
@@ -137,6 +160,10 @@ std::optional<bool> Knowledge::Decide(const Expr& condition, int most_proofs) {
   const bool in_full = most_proofs == kProofsOfOneQuestion;
   if (!result && in_full) result = DecideByAllValues(*this, simple);
   if (!result && in_full) result = CaseAnalysis(*this).Decide(simple);
+  if (!result && in_full && !HasMoreNodesThan(CaseAnalysis::kMostSplitNodes, simple)) {
+    const Expr plain = WithoutShifts(*this, simple);
+    if (plain != simple && !plain.IsOverflow()) result = Decide(plain);
+  }
   if (result || in_full) Remember(condition, result);
   return result;
 }

@@ -68,6 +68,7 @@ class World {
   }
 
   static std::map<std::string, int>& checked() { return checked_; }
+  ExprContext& context() { return env_.context(); }
 
   Expr x, y;
 
@@ -146,6 +147,48 @@ void SimplifyRareOnes() {
       w.Simplify(e);
     }
   }
+  World powers({0, 6}, {0, 4});
+  {
+    const Expr &x = powers.x, &y = powers.y;
+    EXPECT_TRUE(powers.Learn(Le(y, x)));
+    for (const Expr& e :
+         {Pow(2, x) * Pow(2, y), Pow(4, x) * 3 * Pow(2, y), FloorDiv(Pow(2, x), Pow(2, y)),
+          FloorDiv(3 * Pow(2, x), 2 * Pow(2, y)), FloorDiv(6 * Pow(3, x) * x, Pow(3, y)),
+          Mod(5 * Pow(2, x), Pow(2, y)), Lt(Pow(2, x), Pow(2, y + 1)), Eq(Pow(3, x), 3 * Pow(3, y)),
+          Le(Pow(2, x), 17), Le(9, Pow(2, x)), Eq(Pow(2, x), 8), Ne(Pow(2, x), 6),
+          BitAnd(x + 5, Pow(2, y) - 1), BitAnd(-x, Pow(2, y + 1) - 1), Eq(Min(x, y), y),
+          Ne(Max(x, y), y), FloorDiv(Mod(x, (y + 1) * (x + 2)), y + 1)}) {
+      powers.Simplify(e);
+    }
+  }
+  World floats({-40, 60}, {1, 9});
+  {
+    const Expr &x = floats.x, &y = floats.y;
+    const auto of = [&](ExprKind kind) {
+      return [&floats, kind](const Expr& e) { return floats.context().Make(kind, {e}); };
+    };
+    const auto floor_of = of(ExprKind::kFloor), ceil_of = of(ExprKind::kCeil),
+               trunc_of = of(ExprKind::kTrunc);
+    const auto root_of = of(ExprKind::kSqrt), log_of = of(ExprKind::kLog2);
+    for (const Expr& e :
+         {floor_of(TrueDiv(x, y)), ceil_of(TrueDiv(x, 7)), trunc_of(TrueDiv(x, y)),
+          floor_of(Expr::Float(0.75) * ToFloat(x)), trunc_of(Expr::Float(-2.5) * ToFloat(x)),
+          ceil_of(Expr::Float(0.125) * ToFloat(x)), Le(root_of(y), 2), Le(2, root_of(y)),
+          Lt(log_of(y), 3), Eq(log_of(y), 2), Eq(root_of(y), 3)}) {
+      floats.Simplify(e);
+    }
+  }
+  World signs({-5, 5}, {-5, 5});
+  {
+    const Expr &x = signs.x, &y = signs.y;
+    for (const Expr& e : {Eq(x * x, y * y), Lt(4 * x * x, 9 * y * y), Le(x * x * x, 8 * y * y * y),
+                          Ne(x * x * x * x, y * y * y * y)}) {
+      signs.Simplify(e);
+    }
+  }
+  World whole({0, 60}, {1, 4});
+  EXPECT_TRUE(whole.Learn(Eq(Mod(whole.x, 3 * whole.y), 0)));
+  whole.Simplify(Mod(FloorDiv(whole.x, whole.y), 3));
   World odd({-5, 12}, {0, 3});
   EXPECT_TRUE(odd.Learn(Eq(Mod(odd.x, 2), 1)));
   odd.Simplify(Eq(Mod(odd.x, 4), 2));

@@ -124,6 +124,12 @@ class Knowledge {
   bool LearnNonZero(const Polynomial& p);
   bool LearnDivisors(const Expr& condition);
   bool LearnChosen(const Polynomial& p);
+  bool LearnMagnitude(const Polynomial& p);
+  bool LearnSomeSide(const Polynomial& p);
+  bool LearnChosenIs(const Polynomial& p);
+  bool LearnNegated(const Expr& condition);
+  bool LearnFactors(const Expr& condition, const Polynomial& p);
+  void NoteInside(const Polynomial& p);
   bool LearnBranch(const Expr& choice, const Expr& value);
   bool LearnMultiple(const Expr& condition);
   bool LearnRemainder(const Polynomial& p);
@@ -155,6 +161,7 @@ class Knowledge {
   absl::flat_hash_map<Expr, Residue> residues_;  // of monomials and sums without constant
   std::vector<Polynomial> inequalities_;         // each >= 0
   absl::flat_hash_map<Expr, std::vector<int>> inequalities_with_;  // by monomial
+  absl::flat_hash_map<Expr, std::vector<int>> inside_;        // by symbols within their operations
   absl::flat_hash_map<Expr, std::vector<int64_t>> excluded_;  // values a monomial does not take
   absl::flat_hash_map<Expr, bool> truths_;  // what was learnt, and its opposite as false
   std::vector<Expr> learnt_;                // those that are true, in order

@@ -23,8 +23,13 @@ bool LearnRange(Knowledge& k, const Expr& e, const Range& r) {
   return true;
 }
 
-void SolveAll(Knowledge& k, const Expr& fact) {
-  const Expr e = k.WithReplacements(fact);
+// `few`: also what it becomes by rules that hold of any values.
+void SolveAll(Knowledge& k, const Expr& fact, bool few) {
+  Expr e = k.WithReplacements(fact);
+  if (few && !e.AsBool() && !k.Solve(e)) {
+    const Expr simple = k.Simplify(e);
+    if (!simple.IsOverflow()) e = simple;
+  }
   const absl::Span<const Expr> parts =
       e.kind() == ExprKind::kAnd ? e.operands() : absl::MakeConstSpan(&e, 1);
   for (const Expr& part : parts) {
@@ -119,6 +124,15 @@ bool LearnFact(Knowledge& k, const Expr& fact, bool few) {
   return simple == e || simple.AsBool() || simple.IsOverflow() || k.Learn(simple);
 }
 
+// What a comparison becomes by all that is known of its sides.
+bool LearnInParts(Knowledge& k, const Expr& fact) {
+  if (fact.kind() < ExprKind::kEq || fact.kind() > ExprKind::kLe) return true;
+  const Expr x = k.Simplify(fact.operands()[0]), y = k.Simplify(fact.operands()[1]);
+  if (x == fact.operands()[0] && y == fact.operands()[1]) return true;
+  const Expr e = k.context()->Make(fact.kind(), {x, y});
+  return e.IsOverflow() || k.Learn(e);
+}
+
 // Equalities that orders amount to: a <= b and b <= a.
 std::vector<Expr> EqualitiesOf(Knowledge& k, absl::Span<const Expr> facts) {
   std::vector<Expr> equalities;
@@ -137,7 +151,8 @@ std::unique_ptr<Knowledge> CombineOnce(ExprContext* context,
                                        absl::Span<const std::pair<Expr, Range>> ranges,
                                        absl::Span<const Expr> facts) {
   auto k = std::make_unique<Knowledge>(context);
-  for (const Expr& fact : facts) SolveAll(*k, fact);
+  const bool few = facts.size() <= kMostFactsToSimplify;
+  for (const Expr& fact : facts) SolveAll(*k, fact, few);
   for (const auto& [symbol, range] : ranges) {
     const auto it = k->replacements().find(symbol);
     if (it == k->replacements().end()) {
@@ -146,12 +161,18 @@ std::unique_ptr<Knowledge> CombineOnce(ExprContext* context,
       return nullptr;
     }
   }
-  const bool few = facts.size() <= kMostFactsToSimplify;
   // What a fact says of products and divisions depends on the signs of their operands.
-  for (const bool bounds : {true, false}) {
+  const auto turn = [](const Expr& fact) {
+    return IsBoundOfSymbol(fact) ? 0 : IsOrderOfTwo(fact) ? 1 : 2;
+  };
+  for (const int now : {0, 1, 2}) {
     for (const Expr& fact : facts) {
-      if (IsBoundOfSymbol(fact) == bounds && !LearnFact(*k, fact, few)) return nullptr;
+      if (turn(fact) == now && !LearnFact(*k, fact, few)) return nullptr;
     }
+  }
+  if (!few) return k;
+  for (const Expr& fact : facts) {
+    if (turn(fact) > 0 && !LearnInParts(*k, k->WithReplacements(fact))) return nullptr;
   }
   return k;
 }

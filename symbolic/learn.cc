@@ -20,6 +20,20 @@ constexpr size_t kMostChosenFrom = 4;
 constexpr size_t kMostNodesWithDivisors = 100;
 constexpr size_t kMostFactsToCompose = 40;
 
+// An operation that linear arithmetic takes as one unknown, and can say more of.
+bool IsLikeDivision(const Expr& e) {
+  switch (e.kind()) {
+    case ExprKind::kFloorDiv:
+    case ExprKind::kMod:
+    case ExprKind::kMin:
+    case ExprKind::kMax:
+    case ExprKind::kAbs:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Polynomial Constant(int64_t value) {
   Polynomial p;
   p.constant = value;
@@ -100,15 +114,12 @@ bool Knowledge::Learn(const Expr& condition) {
   if (!is_order) truths_.emplace(Not(condition), false);
   learnt_.push_back(condition);
   if (condition.kind() == ExprKind::kOr) disjunctions_.push_back(condition);
-  if (condition.kind() == ExprKind::kNot && condition.operands()[0].kind() == ExprKind::kOr) {
-    for (const Expr& part : condition.operands()[0].operands()) {
-      if (!Learn(Not(part))) return false;
-    }
-  }
+  if (condition.kind() == ExprKind::kNot && !LearnNegated(condition.operands()[0])) return false;
   for (const Expr& s : FreeSymbols(condition)) facts_with_[s].push_back(condition);
   Forget();
   if (!LearnDivisors(condition)) return false;
   if (!of_integers || p.overflow) return true;
+  if (!LearnFactors(condition, p)) return false;
   switch (condition.kind()) {
     case ExprKind::kEq:
       return LearnZero(p) && LearnChosen(p) && LearnWithoutFactor(p, true) &&
@@ -116,10 +127,39 @@ bool Knowledge::Learn(const Expr& condition) {
     case ExprKind::kNe:
       return LearnNonZero(p);
     case ExprKind::kLt:
-      return LearnNonNegative(AddScaled(p, Constant(1), -1)) && LearnWithoutFactor(p, false, 1);
+      return LearnNonNegative(AddScaled(p, Constant(1), -1)) && LearnWithoutFactor(p, false, 1) &&
+             LearnSomeSide(AddScaled(p, Constant(1), -1));
     default:
-      return LearnWithoutFactor(p, false) && LearnNonNegative(std::move(p));
+      return LearnWithoutFactor(p, false) && LearnNonNegative(p) && LearnSomeSide(p);
   }
+}
+
+// Not (a or b) is neither; not (a and b) is one of the opposites.
+bool Knowledge::LearnNegated(const Expr& condition) {
+  if (condition.kind() == ExprKind::kOr) {
+    for (const Expr& part : condition.operands()) {
+      if (!Learn(Not(part))) return false;
+    }
+  }
+  if (condition.kind() != ExprKind::kAnd || condition.operands().size() > kMostChosenFrom) {
+    return true;
+  }
+  std::vector<Expr> sides;
+  for (const Expr& part : condition.operands()) sides.push_back(Not(part));
+  const Expr one = context_->Make(ExprKind::kOr, sides);
+  return one.IsOverflow() || one.kind() != ExprKind::kOr || Learn(one);
+}
+
+// Of a product of two sums, what their signs may be.
+bool Knowledge::LearnFactors(const Expr& condition, const Polynomial& p) {
+  if (learnt_.size() > kMostFactsToCompose || p.terms.size() > 2 * kMostChosenFrom) return true;
+  const bool has_square = std::any_of(p.terms.begin(), p.terms.end(), [](const Term& t) {
+    return t.monomial.kind() == ExprKind::kPow && t.monomial.operands()[1] == 2;
+  });
+  const bool has_product = p.terms.size() == 3 && p.constant != 0;  // (x - c)*(y - d)
+  if (!has_square && !has_product) return true;
+  const std::optional<Expr> of_factors = ComparisonOfFactors(context_, condition);
+  return !of_factors || Learn(*of_factors);
 }
 
 // What holds is defined: no divisor that it takes is 0.
@@ -259,8 +299,80 @@ bool Knowledge::LearnBranch(const Expr& choice, const Expr& value) {
   return condition.IsOverflow() || Learn(condition);
 }
 
+// abs(x) = y: x is y or -y.
+bool Knowledge::LearnMagnitude(const Polynomial& p) {
+  if (p.terms.size() > kMostChosenFrom) return true;
+  for (const Term& t : p.terms) {
+    if (t.monomial.kind() != ExprKind::kAbs || t.monomial.type() != ExprType::kInt) continue;
+    if (t.coefficient != 1 && t.coefficient != -1) continue;
+    Polynomial magnitude;
+    magnitude.terms.push_back({t.monomial, 1});
+    const Polynomial rest = Scaled(AddScaled(p, magnitude, -t.coefficient), -t.coefficient);
+    if (rest.overflow) return true;
+    // Of two magnitudes the signs within are what is left open.
+    const bool two = rest.terms.size() == 1 && rest.constant == 0 &&
+                     rest.terms[0].monomial.kind() == ExprKind::kAbs;
+    Expr other = FromPolynomial(context_, rest);
+    if (two) other = rest.terms[0].monomial.operands()[0] * rest.terms[0].coefficient;
+    const Expr& inner = t.monomial.operands()[0];
+    const Expr condition = Or(Eq(inner, other), Eq(inner, -other));
+    if (!condition.IsOverflow() && !Learn(condition)) return false;
+    const Expr least = Le(0, FromPolynomial(context_, rest));
+    if (!least.IsOverflow() && !Learn(least)) return false;
+  }
+  return true;
+}
+
+// max(x, y) >= z: one of them is; so for minima that are at most z, and for magnitudes.
+bool Knowledge::LearnSomeSide(const Polynomial& p) {
+  if (p.overflow || learnt_.size() > kMostFactsToCompose || p.terms.size() > kMostChosenFrom) {
+    return true;
+  }
+  for (const Term& t : p.terms) {
+    const Expr& m = t.monomial;
+    const int64_t sign = m.kind() == ExprKind::kMin ? -1 : 1;
+    const bool chooses = m.kind() == ExprKind::kMin || m.kind() == ExprKind::kMax;
+    if (!(chooses || m.kind() == ExprKind::kAbs) || m.type() != ExprType::kInt ||
+        t.coefficient != sign || m.operands().size() > kMostChosenFrom) {
+      continue;
+    }
+    Polynomial choice;
+    choice.terms.push_back({m, 1});
+    const Expr rest = FromPolynomial(context_, AddScaled(p, choice, -sign));
+    std::vector<Expr> sides;
+    for (const Expr& o : m.operands()) sides.push_back(Le(0, o * sign + rest));
+    if (m.kind() == ExprKind::kAbs) sides.push_back(Le(0, rest - m.operands()[0]));
+    const Expr one = context_->Make(ExprKind::kOr, sides);
+    if (!one.IsOverflow() && !Learn(one)) return false;
+  }
+  return true;
+}
+
+// max(x, y) = z: one of them is. So for minima.
+bool Knowledge::LearnChosenIs(const Polynomial& p) {
+  if (p.terms.size() < 2 || p.terms.size() > kMostChosenFrom) return true;
+  for (const Term& t : p.terms) {
+    const Expr& m = t.monomial;
+    const bool chooses = m.kind() == ExprKind::kMin || m.kind() == ExprKind::kMax;
+    if (!chooses || m.type() != ExprType::kInt || m.operands().size() > kMostChosenFrom ||
+        (t.coefficient != 1 && t.coefficient != -1)) {
+      continue;
+    }
+    Polynomial choice;
+    choice.terms.push_back({m, 1});
+    const Expr value =
+        FromPolynomial(context_, Scaled(AddScaled(p, choice, -t.coefficient), -t.coefficient));
+    std::vector<Expr> sides;
+    for (const Expr& o : m.operands()) sides.push_back(Eq(o, value));
+    const Expr one = context_->Make(ExprKind::kOr, sides);
+    return one.IsOverflow() || Learn(one);
+  }
+  return true;
+}
+
 // min(x, y) = c: one of them is c. So for maxima.
 bool Knowledge::LearnChosen(const Polynomial& p) {
+  if (!LearnMagnitude(p) || !LearnChosenIs(p)) return false;
   if (p.terms.size() != 1 || (p.terms[0].coefficient != 1 && p.terms[0].coefficient != -1)) {
     return true;
   }
@@ -268,13 +380,6 @@ bool Knowledge::LearnChosen(const Polynomial& p) {
   if (choice.kind() == ExprKind::kWhere && choice.type() == ExprType::kInt) {
     const Expr wanted = Expr(p.constant) * -p.terms[0].coefficient;
     return wanted.IsOverflow() || LearnBranch(choice, wanted);
-  }
-  if (choice.kind() == ExprKind::kAbs && choice.type() == ExprType::kInt) {
-    const Expr& inner = choice.operands()[0];
-    const Expr wanted = Expr(p.constant) * -p.terms[0].coefficient;
-    if (wanted.IsOverflow() || wanted == INT64_MIN) return true;
-    const Expr condition = Or(Eq(inner, wanted), Eq(inner, -wanted));
-    return *wanted.AsInt() >= 0 && (condition.IsOverflow() || Learn(condition));
   }
   const bool chooses = choice.kind() == ExprKind::kMin || choice.kind() == ExprKind::kMax;
   if (!chooses || choice.type() != ExprType::kInt || choice.operands().size() > kMostChosenFrom) {
@@ -341,6 +446,16 @@ bool Knowledge::LearnNonZero(const Polynomial& learnt) {
   return Narrow(key, r);  // leaves what is excluded out
 }
 
+// The inequality to come, for questions about symbols that stand inside its monomials.
+void Knowledge::NoteInside(const Polynomial& p) {
+  if (learnt_.size() > kMostFactsToCompose) return;
+  std::vector<Expr> inside;
+  for (const Term& t : p.terms) {
+    if (IsLikeDivision(t.monomial)) CollectFreeSymbols(t.monomial, inside);
+  }
+  for (const Expr& s : inside) inside_[s].push_back(static_cast<int>(inequalities_.size()));
+}
+
 bool Knowledge::LearnNonNegative(Polynomial p) {
   if (p.overflow) return true;
   if (p.terms.empty()) return p.constant >= 0;
@@ -353,6 +468,7 @@ bool Knowledge::LearnNonNegative(Polynomial p) {
     for (const Term& t : p.terms) {
       inequalities_with_[t.monomial].push_back(static_cast<int>(inequalities_.size()));
     }
+    NoteInside(p);
     inequalities_.push_back(p);
   }
   if (!BoundOfLinearPart(p)) return false;

@@ -1,7 +1,7 @@
 #ifndef LATHE_SYMBOLIC_MONOMIAL_H_
 #define LATHE_SYMBOLIC_MONOMIAL_H_
 
-// Products of factors, taken apart and divided.
+// Products of factors, taken apart and divided; and sums that are a product of two others.
 
 #include <optional>
 #include <vector>
@@ -26,6 +26,19 @@ Polynomial MultiplyByTerm(ExprContext* context, const Polynomial& p, const Term&
 std::vector<Power> PowersCommonToTerms(const Polynomial& p);
 std::vector<Power> CommonPowers(const std::vector<Power>& a, const std::vector<Power>& b);
 Expr ProductOf(ExprContext* context, const std::vector<Power>& powers);
+
+// ---- factoring.cc
+
+// p times some positive number = first * second.
+struct TwoFactors {
+  Polynomial first, second;
+};
+// Of a polynomial of the second degree in one of its unknowns, or (x + c)*(y + d).
+std::optional<TwoFactors> FactorsOfQuadratic(ExprContext* context, const Polynomial& p);
+
+// `comparison` of integers, in terms of two factors of the difference; nothing where there are
+// none. What it gives is true for the same values.
+std::optional<Expr> ComparisonOfFactors(ExprContext* context, const Expr& comparison);
 
 }  // namespace lathe::symbolic
 

@@ -39,6 +39,21 @@ int64_t FloorBound(int64_t a, int64_t d) {
   return FloorBy(a, d);
 }
 
+// All f with f*g in `product` for some g of `others`, which are positive. A lower bound at the
+// upper end of 64 bits, or the other way, is a bound all the same.
+Range FactorRange(const Range& product, const Range& others) {
+  Range f;
+  if (!IsInfiniteUpper(product.upper)) {
+    const int64_t by = product.upper < 0 ? others.upper : others.lower;
+    f.upper = by == Range::kMax ? (product.upper < 0 ? -1 : 0) : FloorBy(product.upper, by);
+  }
+  if (!IsInfiniteLower(product.lower)) {
+    const int64_t by = product.lower > 0 ? others.upper : others.lower;
+    f.lower = by == Range::kMax ? (product.lower > 0 ? 1 : 0) : -FloorBy(-product.lower, by);
+  }
+  return f;
+}
+
 }  // namespace
 
 // linear + constant >= 0 bounds the linear part.
@@ -188,15 +203,18 @@ bool Knowledge::NarrowFactors(absl::Span<const Expr> x, const Range& range) {
       if (!o.is_const() && !Narrow(o, {-most, most})) return false;
     }
   }
-  // Of positive ones none exceeds the product.
-  if (IsInfiniteUpper(range.upper) || !all_from(1)) return true;
-  for (const Expr& o : x) {
+  // What the others, known to be positive or negative, leave of the product.
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i].is_const()) continue;
     Range others = {1, 1};
-    for (const Expr& other : x) {
-      if (other != o) others = others * RangeOf(other);
+    for (size_t j = 0; j < x.size(); ++j) {
+      if (j != i) others = others * RangeOf(x[j]);
     }
-    const int64_t most = FloorBound(range.upper, std::max<int64_t>(others.lower, 1));
-    if (!Narrow(o, {Range::kMin, most})) return false;
+    if (others.Contains(0)) continue;
+    const bool negative = others.upper < 0;
+    const Range r = negative ? FactorRange(Range{0, 0} - range, Range{0, 0} - others)
+                             : FactorRange(range, others);
+    if (!Narrow(x[i], r)) return false;
   }
   return true;
 }

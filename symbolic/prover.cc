@@ -25,6 +25,7 @@ namespace {
 constexpr size_t kMostUnknowns = 20;
 constexpr size_t kMostConstraints = 64;
 constexpr size_t kMostFactsPerUnknown = 8;
+constexpr size_t kMostFactsAround = 4;
 constexpr int kDeepestSplit = 3;
 constexpr int kFewProofs = 8;
 constexpr int kMostNewProducts = 6;
@@ -62,6 +63,13 @@ class Prover {
     --k_.proofs_left_;
     if (RefuteNegation(p, assumptions, /*new_products=*/0)) return true;
     if (k_.proofs_left_ < kFewProofs) return false;  // a question that is to be cheap
+    if (!k_.inside_.empty()) {
+      --k_.proofs_left_;
+      looks_inside_ = true;
+      const bool refuted = RefuteNegation(p, assumptions, 0);
+      looks_inside_ = false;
+      if (refuted) return true;
+    }
     if (HasProduct(p)) {
       --k_.proofs_left_;
       if (RefuteNegation(p, assumptions, kMostNewProducts)) return true;
@@ -356,7 +364,19 @@ class Prover {
     }
   }
 
+  // Inequalities of operations on a symbol, "x//16 == y//16" for one.
+  void DescribeFactsAround(const Expr& symbol) {
+    const auto it = k_.inside_.find(symbol);
+    if (it == k_.inside_.end()) return;
+    const size_t n = std::min(it->second.size(), kMostFactsAround);
+    for (size_t i = 0; i < n; ++i) {
+      const int index = it->second[it->second.size() - 1 - i];
+      Require(k_.inequalities_[static_cast<size_t>(index)]);
+    }
+  }
+
   void DescribeFacts(const Expr& m) {
+    if (looks_inside_ && m.is_symbol()) DescribeFactsAround(m);
     const auto it = k_.inequalities_with_.find(m);
     if (it == k_.inequalities_with_.end()) return;
     const size_t n = std::min(it->second.size(), kMostFactsPerUnknown);
@@ -424,6 +444,7 @@ class Prover {
   absl::flat_hash_map<Expr, int> unknowns_;
   std::deque<Expr> pending_;
   std::vector<Polynomial> rows_;
+  bool looks_inside_ = false;
   int new_products_ = 0;  // that multiplied facts may still bring in
 };
 

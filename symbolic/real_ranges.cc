@@ -68,7 +68,7 @@ class Bounds {
       case ExprKind::kToFloat:
         return Of(x[0], depth + 1);
       case ExprKind::kTrueDiv:
-        return Quotient(Of(x[0], depth + 1), Of(x[1], depth + 1));
+        return BesideOne(x[0], x[1], Quotient(Of(x[0], depth + 1), Of(x[1], depth + 1)));
       case ExprKind::kFloatAdd:
         return Corners(Of(x[0], depth + 1), Of(x[1], depth + 1),
                        [](double a, double b) { return a + b; });
@@ -92,6 +92,18 @@ class Bounds {
   }
 
  private:
+  // Of two integers the larger of which is known.
+  RealRange BesideOne(const Expr& x, const Expr& y, RealRange q) {
+    if (x.type() != ExprType::kInt || y.type() != ExprType::kInt || k_.RangeOf(y).lower < 1) {
+      return q;
+    }
+    q.may_be_nan = false;  // not by 0, and no infinity by another
+    const Polynomial rest = Difference(y, x), more = Difference(x, y);
+    if (rest.overflow || more.overflow) return q;
+    if (k_.RangeOf(rest).lower >= 0) q.upper = std::min(q.upper, 1.0);
+    if (k_.RangeOf(more).lower >= 0) q.lower = std::max(q.lower, 1.0);
+    return q;
+  }
   static RealRange Root(const RealRange& a) {
     if (a.lower < 0) return {};
     return {std::sqrt(a.lower), std::sqrt(a.upper), a.may_be_nan};
@@ -152,6 +164,43 @@ bool AlwaysBelow(const Side& a, const Side& b, bool or_equal) {
   return or_equal ? a.real.upper <= b.real.lower : a.real.upper < b.real.lower;
 }
 
+bool IsOrdered(Knowledge& k, const Expr& a, const Expr& b) {
+  const Polynomial p = Difference(b, a);
+  return !p.overflow && (k.RangeOf(p).lower >= 0 || k.IsNonNegative(p));
+}
+
+// a <= b of two that are made alike of integers: conversions, roots and quotients by a number
+// rise with these, rounding included. Neither is NaN.
+bool IsAtMost(Knowledge& k, const Expr& a, const Expr& b) {
+  const auto inner = [](const Expr& e) { return e.operands()[0]; };
+  if (a.type() == ExprType::kInt && b.type() == ExprType::kInt) return IsOrdered(k, a, b);
+  if (a.kind() == b.kind() && a.type() == ExprType::kFloat && !a.operands().empty()) {
+    switch (a.kind()) {
+      case ExprKind::kToFloat:
+        return inner(a).type() == ExprType::kInt && inner(b).type() == ExprType::kInt &&
+               IsOrdered(k, inner(a), inner(b));
+      case ExprKind::kSqrt:
+        return inner(a).kind() == ExprKind::kToFloat && inner(b).kind() == ExprKind::kToFloat &&
+               IsAtMost(k, inner(a), inner(b));
+      case ExprKind::kTrueDiv:
+        return a.operands()[1] == b.operands()[1] && a.operands()[1].AsInt().value_or(0) >= 1 &&
+               IsAtMost(k, inner(a), inner(b));
+      default:
+        return false;
+    }
+  }
+  if (b.type() != ExprType::kInt) return false;
+  // No root, logarithm or quotient of a size is above the size.
+  if (a.kind() == ExprKind::kSqrt || a.kind() == ExprKind::kLog2) {
+    const Expr& x = inner(a);
+    return x.kind() == ExprKind::kToFloat && inner(x).type() == ExprType::kInt &&
+           k.RangeOf(inner(x)).lower >= 1 && IsOrdered(k, inner(x), b);
+  }
+  return a.kind() == ExprKind::kTrueDiv && a.operands()[1].AsInt().value_or(0) >= 2 &&
+         inner(a).type() == ExprType::kInt && k.RangeOf(inner(a)).lower >= 0 &&
+         IsOrdered(k, inner(a), b);
+}
+
 }  // namespace
 
 RealRange RealRangeOf(Knowledge& k, const Expr& e) { return Bounds(k).Of(e, 0); }
@@ -171,6 +220,8 @@ std::optional<bool> ByRealBounds(Knowledge& k, const Expr& e) {
     return std::nullopt;
   }
   const bool below = AlwaysBelow(a, b, false), above = AlwaysBelow(b, a, false);
+  if (e.kind() == ExprKind::kLe && IsAtMost(k, x, y)) return true;
+  if (e.kind() == ExprKind::kLt && IsAtMost(k, y, x)) return false;
   switch (e.kind()) {
     case ExprKind::kEq:
     case ExprKind::kNe:

@@ -1,5 +1,7 @@
 // Knowledge::Simplify: the rows of refine/ applied from the leaves up.
 
+#include <utility>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "symbolic/expr_node.h"
@@ -13,31 +15,52 @@ namespace {
 constexpr int kRefinements = 4;  // of one node
 constexpr int kPasses = 3;       // over an expression
 
-absl::Span<const FactRule> RulesOf(const Expr& e) {
+// The tables of an operation, one after the other.
+using Tables = std::pair<absl::Span<const FactRule>, absl::Span<const FactRule>>;
+
+Tables RulesOf(const Expr& e) {
   switch (e.kind()) {
     case ExprKind::kMul:
-      return TermRules();
+      return {TermRules(), PowerProductRules()};
     case ExprKind::kFloorDiv:
-      return e.operands()[1].is_const() ? QuotientByNumberRules() : QuotientRules();
+      if (e.operands()[1].is_const()) return {QuotientByNumberRules(), {}};
+      return {PowerQuotientRules(), QuotientRules()};
     case ExprKind::kMod:
-      return e.operands()[1].is_const() ? RemainderByNumberRules() : RemainderRules();
+      if (e.operands()[1].is_const()) return {RemainderByNumberRules(), {}};
+      return {PowerRemainderRules(), RemainderRules()};
     case ExprKind::kTruncDiv:
     case ExprKind::kTruncMod:
-      return TruncationRules();
+      return {TruncationRules(), {}};
     case ExprKind::kPow:
-      return PowerRules();
+      return {PowerRules(), {}};
+    case ExprKind::kBitAnd:
+      return {BitFactRules(), {}};
     case ExprKind::kAbs:
     case ExprKind::kMin:
     case ExprKind::kMax:
-      return ChoiceRules();
+      return {ChoiceRules(), {}};
     case ExprKind::kEq:
     case ExprKind::kNe:
     case ExprKind::kLt:
     case ExprKind::kLe:
-      return ComparisonRules();
+      if (e.operands()[0].type() == ExprType::kFloat ||
+          e.operands()[1].type() == ExprType::kFloat) {
+        return {ComparisonRules(), FloatComparisonRules()};
+      }
+      return {ComparisonRules(), PowerComparisonRules()};
+    case ExprKind::kFloor:
+    case ExprKind::kCeil:
+    case ExprKind::kTrunc:
+      return {RoundingRules(), {}};
     default:
-      return e.type() == ExprType::kBool ? ConditionRules() : absl::Span<const FactRule>();
+      if (e.type() == ExprType::kBool) return {ConditionRules(), {}};
+      return {};
   }
+}
+
+std::optional<Expr> Apply(const Tables& tables, const FactRuleInput& in) {
+  if (std::optional<Expr> result = ApplyFactRules(tables.first, in)) return result;
+  return ApplyFactRules(tables.second, in);
 }
 
 // One term of a sum at a time.
@@ -46,7 +69,7 @@ Expr RefineSum(Knowledge& k, const Expr& e) {
   for (const Expr& operand : e.operands()) {
     if (operand.operands().empty()) continue;
     const std::optional<Expr> refined =
-        ApplyFactRules(TermRules(), {k, k.context(), operand, operand.operands()});
+        Apply({TermRules(), PowerProductRules()}, {k, k.context(), operand, operand.operands()});
     if (!refined) continue;
     Polynomial rest = ToPolynomial(e);
     rest = AddScaled(rest, ToPolynomial(operand), -1);
@@ -88,7 +111,7 @@ Expr Refine(Knowledge& k, const Expr& e, bool open) {
     if (const auto value = ApplyFactRules(ValueRules(), in)) return *value;
   }
   if (e.kind() == ExprKind::kAdd) return RefineSum(k, e);
-  return ApplyFactRules(RulesOf(e), in).value_or(e);
+  return Apply(RulesOf(e), in).value_or(e);
 }
 
 }  // namespace

@@ -74,7 +74,12 @@ bool ShapeEnv::Impl::Learn(const Expr& condition, Origin origin, const Asker& as
   const size_t before = learned.size();
   learned.push_back(condition);
   const Expr current = knowledge->WithReplacements(condition);
+  const bool few = origin != Origin::kGuard && learned.size() <= kMostFactsToReorder;
+  const Expr simple = few ? knowledge->Simplify(current) : current;
   bool ok = HasSolution(current) ? ReplaceFree(current) || Rebuild() : knowledge->Learn(current);
+  if (ok && simple != current && !simple.AsBool() && !simple.IsOverflow()) {
+    ok = HasSolution(simple) ? Rebuild() : knowledge->Learn(simple);
+  }
   if (ok && origin != Origin::kGuard && ChangesOthers(current)) ok = Rebuild();
   // Of a guard the hints are a proof that it holds together with what they were asked before.
   if (ok && origin != Origin::kGuard) ok = !Contradicts(condition);
@@ -113,10 +118,7 @@ bool ShapeEnv::Impl::ReplaceFree(const Expr& condition) {
 
 bool ShapeEnv::Impl::ChangesOthers(const Expr& condition) const {
   if (learned.size() < 2 || learned.size() > kMostFactsToReorder) return false;
-  if (IsBoundOfSymbol(condition)) return true;
-  if (!IsOrderOfTwo(condition)) return false;
-  const Polynomial p = Difference(condition.operands()[1], condition.operands()[0]);
-  return !p.overflow && knowledge->RangeOf(p) == Range{0, 0};  // an equality
+  return IsBoundOfSymbol(condition) || IsOrderOfTwo(condition);
 }
 
 bool ShapeEnv::Impl::IsWorthLearning(const Expr& condition) const {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "symbolic/cases.h"
 #include "symbolic/evaluate.h"
+#include "symbolic/known_facts.h"
 #include "symbolic/sampler.h"
 #include "symbolic/simplify/checked.h"
 #include "symbolic/walk.h"
@@ -127,7 +128,15 @@ bool CaseAnalysis::Restate(Knowledge& one, const std::vector<Replacement>& with,
   std::vector<Expr> symbols = FreeSymbols(condition);
   for (const Expr& fact : k_.learnt_) CollectFreeSymbols(fact, symbols);
   for (const Expr& s : symbols) {
-    if (!one.replacements().contains(s)) one.LimitSymbol(s, k_.BoundOfSymbol(s));
+    const Range range = k_.BoundOfSymbol(s);
+    const auto replaced = one.replacements().find(s);
+    if (replaced == one.replacements().end()) {
+      one.LimitSymbol(s, range);
+    } else if (!replaced->second.IsOverflow()) {
+      for (const Expr& fact : RangeFacts(replaced->second, range)) {
+        if (!one.Learn(fact)) return false;
+      }
+    }
   }
   return std::all_of(k_.learnt_.begin(), k_.learnt_.end(),
                      [&](const Expr& fact) { return one.Learn(one.WithReplacements(fact)); });

@@ -1,6 +1,8 @@
 // Rules of comparisons and other conditions.
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "symbolic/knowledge.h"
@@ -11,6 +13,21 @@
 
 namespace lathe::symbolic {
 namespace {
+
+constexpr int64_t kHighestRoot = 8;
+
+// The r >= 0 with r**n == v.
+std::optional<int64_t> ExactRoot(int64_t v, int64_t n) {
+  if (v < 0) return std::nullopt;
+  const int64_t near = std::llround(std::pow(static_cast<double>(v), 1.0 / static_cast<double>(n)));
+  for (int64_t r = std::max<int64_t>(near - 1, 0); r <= near + 1; ++r) {
+    int64_t power = 1;
+    bool fits = true;
+    for (int64_t i = 0; i < n; ++i) fits = fits && !__builtin_mul_overflow(power, r, &power);
+    if (fits && power == v) return r;
+  }
+  return std::nullopt;
+}
 
 bool IsEquality(const Expr& e) { return e.kind() == ExprKind::kEq || e.kind() == ExprKind::kNe; }
 
@@ -80,6 +97,56 @@ std::optional<Expr> CommonFactorLeaves(const FactRuleInput& in) {
   return in.context->Make(in.e.kind(), {0, FromPolynomial(in.context, *q)});
 }
 
+// The n-th root of c*x**n where all its exponents and c allow one, for n > 0.
+std::optional<Expr> RootOf(const Term& t, int64_t n) {
+  const std::optional<int64_t> c = ExactRoot(t.coefficient, n);
+  if (!c) return std::nullopt;
+  Expr root = *c;
+  for (const Power& f : FactorsOf(t.monomial)) {
+    if (f.exponent % n != 0) return std::nullopt;
+    root = root * (f.exponent == n ? f.base : Pow(f.base, f.exponent / n));
+  }
+  return root.IsOverflow() ? std::nullopt : std::optional<Expr>(root);
+}
+
+std::optional<Expr> OneExponent(const FactRuleInput& in) {
+  for (const Expr& e : in.x) {
+    const bool is_power = e.kind() == ExprKind::kPow || e.kind() == ExprKind::kMul;
+    if (e.type() != ExprType::kInt || !is_power) return std::nullopt;
+  }
+  const Term a = ToTerm(in.x[0]), b = ToTerm(in.x[1]);
+  int64_t n = 0;
+  for (const Term* t : {&a, &b}) {
+    for (const Power& f : FactorsOf(t->monomial)) n = std::gcd(n, f.exponent);
+  }
+  if (n < 2 || n > kHighestRoot) return std::nullopt;
+  const std::optional<Expr> x = RootOf(a, n), y = RootOf(b, n);
+  if (!x || !y) return std::nullopt;
+  const Expr result = n % 2 == 1 ? in.context->Make(in.e.kind(), {*x, *y})
+                                 : in.context->Make(in.e.kind(), {Abs(*x), Abs(*y)});
+  return result.IsOverflow() ? std::nullopt : std::optional<Expr>(result);
+}
+
+// min(x, y) == x is x <= y.
+std::optional<Expr> ChoiceIsOperand(const FactRuleInput& in) {
+  if (!IsEquality(in.e)) return std::nullopt;
+  for (const size_t i : {0, 1}) {
+    const Expr &choice = in.x[i], &other = in.x[1 - i];
+    const bool is_min = choice.kind() == ExprKind::kMin;
+    if ((!is_min && choice.kind() != ExprKind::kMax) || choice.type() != ExprType::kInt ||
+        choice.operands().size() != 2) {
+      continue;
+    }
+    for (const size_t j : {0, 1}) {
+      const Expr &x = choice.operands()[j], &y = choice.operands()[1 - j];
+      if (x != other) continue;
+      const Expr order = is_min ? Le(x, y) : Le(y, x);
+      return in.e.kind() == ExprKind::kEq ? order : Not(order);
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Expr> RealBounds(const FactRuleInput& in) {
   if (in.x[0].type() != ExprType::kFloat && in.x[1].type() != ExprType::kFloat) {
     return std::nullopt;
@@ -98,6 +165,9 @@ constexpr FactRule kComparisonRules[] = {
      NeverThatRemainder},
     {"compare.remainder_is_never", "x % d == c = false", "(x - c) % d != 0 known",
      RemainderIsNever},
+    {"compare.choice_is_operand", "min(x, y) == x = x <= y, max too", "always", ChoiceIsOperand},
+    {"compare.one_exponent", "x**n < y**n = x < y of an odd n, abs(x) < abs(y) of an even one",
+     "n > 1 constant", OneExponent},
     {"compare.common_factor_leaves", "x*z < y*z = x < y", "z > 0 known; of == and != z != 0 known",
      CommonFactorLeaves},
 };

@@ -27,8 +27,10 @@ std::vector<const FactRule*> AllFactRules() {
   std::vector<const FactRule*> all;
   for (const absl::Span<const FactRule> table :
        {ValueRules(), TermRules(), QuotientByNumberRules(), QuotientRules(),
-        RemainderByNumberRules(), RemainderRules(), TruncationRules(), PowerRules(), ChoiceRules(),
-        ComparisonRules(), ConditionRules()}) {
+        RemainderByNumberRules(), RemainderRules(), TruncationRules(), PowerRules(),
+        PowerProductRules(), PowerQuotientRules(), PowerRemainderRules(), PowerComparisonRules(),
+        BitFactRules(), RoundingRules(), FloatComparisonRules(), ChoiceRules(), ComparisonRules(),
+        ConditionRules()}) {
     for (const FactRule& rule : table) all.push_back(&rule);
   }
   return all;

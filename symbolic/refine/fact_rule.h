@@ -47,6 +47,13 @@ absl::Span<const FactRule> RemainderByNumberRules();
 absl::Span<const FactRule> RemainderRules();
 absl::Span<const FactRule> TruncationRules();
 absl::Span<const FactRule> PowerRules();
+absl::Span<const FactRule> PowerProductRules();
+absl::Span<const FactRule> PowerQuotientRules();
+absl::Span<const FactRule> PowerRemainderRules();
+absl::Span<const FactRule> PowerComparisonRules();
+absl::Span<const FactRule> BitFactRules();
+absl::Span<const FactRule> RoundingRules();
+absl::Span<const FactRule> FloatComparisonRules();
 absl::Span<const FactRule> ChoiceRules();  // minimum, maximum, absolute value
 absl::Span<const FactRule> ComparisonRules();
 absl::Span<const FactRule> ConditionRules();  // the others

@@ -78,6 +78,21 @@ std::optional<Expr> OfQuotient(const FactRuleInput& in) {
   return FloorDiv(inner[0], inner[1] * in.x[1]);
 }
 
+std::optional<Expr> OfKnownRemainder(const FactRuleInput& in) {
+  if (in.x[0].kind() != ExprKind::kMod) return std::nullopt;
+  const absl::Span<const Expr> inner = in.x[0].operands();
+  const Polynomial m = ToPolynomial(inner[1]), y = ToPolynomial(in.x[1]);
+  if (m.terms.size() != 1 || m.constant != 0 || y.terms.size() != 1 || y.constant != 0) {
+    return std::nullopt;
+  }
+  const int64_t c = m.terms[0].coefficient, d = y.terms[0].coefficient;
+  if (d < 1 || c % d != 0 || in.k.RangeOf(in.x[1]).lower < 1) return std::nullopt;
+  const std::optional<Expr> z =
+      DivideMonomial(in.context, m.terms[0].monomial, y.terms[0].monomial);
+  if (!z || in.k.RangeOf(*z * (c / d)).lower < 1) return std::nullopt;
+  return Mod(FloorDiv(inner[0], in.x[1]), *z * (c / d));
+}
+
 std::optional<Expr> OfNegative(const FactRuleInput& in) {
   if (in.x[0].is_const() || in.k.RangeOf(in.x[1]).lower < 1) return std::nullopt;
   const Polynomial p = ToPolynomial(in.x[0]);
@@ -99,6 +114,8 @@ constexpr FactRule kRules[] = {
      WholeTerms},
     {"floor_div.whole_sum", "(y*z)//y = z", "y != 0 known, a sum", WholeSum},
     {"floor_div.of_known_quotient", "(x//y)//z = x//(y*z)", "z > 0 known", OfQuotient},
+    {"floor_div.of_known_remainder", "(x % (y*z))//y = (x//y) % z", "y, z > 0 known, one product",
+     OfKnownRemainder},
     {"floor_div.of_negative", "(-x)//y = -((x - 1)//y) - 1", "y > 0 known", OfNegative},
     {"floor_div.near_zero", "x//y = q", "q*y <= x < q*y + y known, -1 <= q <= 1", NearZero},
 };

@@ -81,12 +81,23 @@ std::optional<Expr> LowDigits(const FactRuleInput& in) {
          FromPolynomial(in.context, s->low);
 }
 
+// (x//y) % z where y*z divides x; y > 0.
+std::optional<Expr> OfWholeQuotient(const FactRuleInput& in) {
+  if (in.x[0].kind() != ExprKind::kFloorDiv) return std::nullopt;
+  const absl::Span<const Expr> inner = in.x[0].operands();
+  if (inner[1].is_const() || in.k.RangeOf(inner[1]).lower < 1) return std::nullopt;
+  const Expr whole = Mod(inner[0], inner[1] * in.x[1]);
+  if (whole.IsOverflow() || in.k.RangeOf(whole) != Range{0, 0}) return std::nullopt;
+  return 0;
+}
+
 constexpr FactRule kByNumberRules[] = {
     {"mod.known_terms", "(x + r) % d = (x % d + r) % d", "x % d known", KnownTerms},
     {"mod.known_sum", "(x + y + c) % d = its value", "(x + y) % d known", KnownSum},
     {"mod.one_quotient", "x % d = x - q*d", "q*d <= x < q*d + d known", OneQuotient},
     {"mod.low_digits", "(g*x + r) % d = g*(x % (d//g)) + r", "g divides d, 0 <= r < g known",
      LowDigits},
+    {"mod.of_whole_quotient", "(x//y) % d = 0", "x % (y*d) = 0 and y > 0 known", OfWholeQuotient},
 };
 
 // ---- by anything else

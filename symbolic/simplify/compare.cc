@@ -187,7 +187,59 @@ std::optional<Expr> CommonFactor(const RuleInput& in) {
   return IsEquality(in.kind) ? IsZero(in.context, in.kind, p) : AtLeastZero(in.context, p);
 }
 
+// The y with g*y = 1 modulo d, for a g without a factor in common with d.
+int64_t InverseOf(int64_t g, int64_t d) {
+  __int128 a = ModBy(g, d), b = d, x = 1, y = 0;
+  while (b != 0) {
+    const __int128 q = a / b;
+    a -= q * b;
+    std::swap(a, b);
+    x -= q * y;
+    std::swap(x, y);
+  }
+  return ModBy(static_cast<int64_t>(x), d);
+}
+
+// Congruences: (g*x + c) % d == r asks for one remainder of x.
+std::optional<Expr> CoprimeFactor(const RuleInput& in) {
+  if (!IsEquality(in.kind) || in.p->terms.size() != 1) return std::nullopt;
+  const Term& t = in.p->terms[0];
+  if (t.monomial.kind() != ExprKind::kMod || (t.coefficient != 1 && t.coefficient != -1) ||
+      in.p->constant == INT64_MIN) {
+    return std::nullopt;
+  }
+  const absl::Span<const Expr> x = t.monomial.operands();
+  const std::optional<int64_t> d = x[1].AsInt();
+  const int64_t r = t.coefficient == 1 ? -in.p->constant : in.p->constant;
+  if (!d || *d < 2 || r < 0 || r >= *d) return std::nullopt;
+  Polynomial y = ToPolynomial(x[0]);
+  if (y.overflow || y.terms.empty()) return std::nullopt;
+  const int64_t content = CoefficientGcd(y);
+  const bool negative = y.terms[0].coefficient < 0;
+  const int64_t g = negative ? -content : content;
+  if (content < 1 || Gcd(content, *d) != 1 || (g == 1 && y.constant == 0)) return std::nullopt;
+  const __int128 wanted = static_cast<__int128>(r) - ModBy(y.constant, *d);
+  const __int128 value = (wanted % *d + *d) * InverseOf(g, *d) % *d;
+  for (Term& one : y.terms) one.coefficient /= g;
+  y.constant = 0;
+  const Expr rest = Mod(FromPolynomial(in.context, y), *d);
+  if (rest.IsOverflow()) return std::nullopt;
+  return in.context->Make(in.kind, {rest, static_cast<int64_t>(value)});
+}
+
+// No remainder is left by either sign rule, or by both.
+std::optional<Expr> NoTruncatedRemainder(const RuleInput& in) {
+  if (!IsEquality(in.kind) || in.p->terms.size() != 1 || in.p->constant != 0) return std::nullopt;
+  const Expr& m = in.p->terms[0].monomial;
+  if (m.kind() != ExprKind::kTruncMod) return std::nullopt;
+  return in.context->Make(in.kind, {Mod(m.operands()[0], m.operands()[1]), 0});
+}
+
 constexpr Rule kRules[] = {
+    {"compare.no_truncated_remainder", "truncmod(x, y) == 0 = x % y == 0", "always",
+     NoTruncatedRemainder},
+    {"compare.coprime_factor", "(g*x + c) % d == r = x % d == s where g*s + c = r modulo d",
+     "c, d, r constant, g without a factor in common with d", CoprimeFactor},
     {"compare.constant_difference", "x < x + c = (0 < c)", "c constant", ConstantDifferenceOnly},
     {"compare.by_bounds", "x <= y = true or false", "y - x >= 0, or < 0, by bounds", ByBounds},
     {"compare.never_divisible", "g*x == c = false", "g > 1 constant does not divide c",

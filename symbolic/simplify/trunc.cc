@@ -38,6 +38,12 @@ std::optional<Expr> DivOfNaturals(const RuleInput& in) {
   return SimplifyFloorDiv(in.context, in.x[0], in.x[1]);
 }
 
+std::optional<Expr> DivByNegative(const RuleInput& in) {
+  const std::optional<int64_t> d = in.x[1].AsInt();
+  if (!d || *d >= 0 || *d == INT64_MIN) return std::nullopt;
+  return SimplifyProduct(in.context, {-1, SimplifyTruncDiv(in.context, in.x[0], -*d)});
+}
+
 std::optional<Expr> ModByUnit(const RuleInput& in) {
   if (in.x[1] != 1 && in.x[1] != -1) return std::nullopt;
   return 0;
@@ -80,6 +86,7 @@ constexpr Rule kDivRules[] = {
     {"trunc_div.by_one", "truncdiv(x, 1) = x", "always", DivByOne},
     {"trunc_div.by_minus_one", "truncdiv(x, -1) = -x", "always", DivByMinusOne},
     {"trunc_div.of_numbers", "truncdiv(c, d) = its value", "c, d constant, d != 0", DivOfNumbers},
+    {"trunc_div.by_negative", "truncdiv(x, -d) = -truncdiv(x, d)", "d > 0 constant", DivByNegative},
     {"trunc_div.of_zero", "truncdiv(0, y) = 0", "y != 0, elsewhere undefined", OfZero},
     {"trunc_div.of_naturals", "truncdiv(x, y) = x//y", "x >= 0 and y >= 0 by bounds",
      DivOfNaturals},

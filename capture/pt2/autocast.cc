@@ -5,7 +5,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/strip.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/op_row.h"
 #include "ir/passes/graph_edit.h"
@@ -28,32 +27,6 @@ bool IsCast(const Value& value) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16;
 }
 
-// The products, which autocast computes in the lower type whatever mixture their operands are;
-// torch's documentation of autocast lists them.
-bool IsProduct(absl::string_view op) {
-  static const absl::flat_hash_set<absl::string_view> kNames = {"addbmm",
-                                                                "addmm",
-                                                                "baddbmm",
-                                                                "bmm",
-                                                                "conv1d",
-                                                                "conv2d",
-                                                                "conv3d",
-                                                                "conv_tbc",
-                                                                "einsum",
-                                                                "linear",
-                                                                "matmul",
-                                                                "mm",
-                                                                "_convolution",
-                                                                "convolution",
-                                                                "linalg_vecdot",
-                                                                "conv_transpose1d",
-                                                                "conv_transpose2d",
-                                                                "conv_transpose3d",
-                                                                "scaled_dot_product_attention"};
-  absl::ConsumePrefix(&op, "aten.");
-  return kNames.contains(op.substr(0, op.find('.')));
-}
-
 bool IsLower(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
 
 class AutocastWriter {
@@ -64,11 +37,10 @@ class AutocastWriter {
   absl::Status Visit(Graph& graph, bool is_region) {
     if (!seen_.insert(&graph).second) return absl::OkStatus();
     for (Node* node : graph.nodes()) {
-      const bool inside = is_region || HasAutocast(*node);
+      const bool casts = node->op == "wrap_with_autocast" ? HasAutocast(*node) : is_region;
       for (const Argument& argument : node->arguments) {
         if (argument.kind() != Argument::Kind::kGraph) continue;
-        LATHE_RETURN_IF_ERROR(Visit(
-            *argument.graph(), node->op == "wrap_with_autocast" ? HasAutocast(*node) : inside));
+        LATHE_RETURN_IF_ERROR(Visit(*argument.graph(), casts));
       }
       if (HasAutocast(*node)) {
         graph.SetArgument(node, kEnabled, Argument::Bool(false));
@@ -80,15 +52,15 @@ class AutocastWriter {
   }
 
  private:
-  // The float type that autocast gave the node's operands: that of a product, or of a result which
-  // these operands would not give.
+  // The float type that autocast gave the node's operands: that of a product (torch's documentation
+  // of autocast lists them), or of a result which these operands would not give.
   std::optional<DType> CastTo(const Node& node) const {
     if (node.row == nullptr || node.row->infer == nullptr || node.results.empty() ||
         !IsCast(*node.results[0])) {
       return std::nullopt;
     }
     const DType recorded = node.results[0]->type.tensor().dtype;
-    if (IsProduct(node.op) && IsLower(recorded)) return recorded;
+    if (node.row->is_product && IsLower(recorded)) return recorded;
     const OpArgs args(node.row->parsed, node.arguments);
     const auto types = node.row->infer({args, shapes_, {node.op, node.origin.source}});
     const bool same = types.ok() && types->size() == node.results.size() &&

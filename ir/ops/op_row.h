@@ -137,6 +137,8 @@ struct OpRow {
   std::string functional;
   DerivativeRule derivative;
   BatchRule batch = BatchRule::kToCome;
+  bool is_product = false;  // of matrices, vectors or windows: autocast gives it operands of the
+                            // lower float type, whatever mixture they are
   std::vector<std::string>
       samples;  // "aten.tanh(f32[3])", "aten.add.Tensor(f32[3,1], f32[4], alpha=2)"
 

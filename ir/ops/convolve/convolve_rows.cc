@@ -196,19 +196,18 @@ Decomposed DecomposeConvolution(Builder& b, const OpArgs& args) {
 // ---- Composites ----
 
 // A sample without batch gets one, and loses it again.
-Value* WithBatch(Builder& b, Value* input, int spatial,
-                 const std::function<Value*(Value*)>& convolve) {
-  if (TypeOf(input).rank() == spatial + 2) return convolve(input);
+Decomposed WithBatch(Builder& b, const OpArgs& args, int spatial,
+                     const std::function<Value*(Value*)>& convolve) {
+  Value* input = args.Tensor(0);
+  const TensorType& type = args.Type(0);
+  if (type.rank() == spatial + 2) return OneArgument(convolve(input));
+  if (type.rank() != spatial + 1) {
+    return InvalidArgument(args.schema().name, ": expected ", spatial + 1, "D (unbatched) or ",
+                           spatial + 2,
+                           "D (batched) input, but got input of size: ", ToString(type.sizes));
+  }
   Value* y = convolve(b.Call("aten.unsqueeze", {input, 0}));
-  return b.Call("aten.squeeze.dim", {y, 0});
-}
-
-absl::Status CheckRank(const OpArgs& args, int spatial) {
-  const int rank = args.Type(0).rank();
-  if (rank == spatial + 1 || rank == spatial + 2) return absl::OkStatus();
-  return InvalidArgument(
-      args.schema().name, ": expected ", spatial + 1, "D (unbatched) or ", spatial + 2,
-      "D (batched) input, but got input of size: ", ToString(args.Type(0).sizes));
+  return OneArgument(b.Call("aten.squeeze.dim", {y, 0}));
 }
 
 CallArgument OrNone(Value* v) { return v ? CallArgument(v) : CallArgument(Argument()); }
@@ -223,19 +222,17 @@ Value* Convolution(Builder& b, Value* x, const OpArgs& args, const std::vector<E
 // (input, weight, bias, stride, padding, dilation, groups)
 DecomposeFunction DecomposeConv(int spatial) {
   return [spatial](Builder& b, const OpArgs& args) -> Decomposed {
-    LATHE_RETURN_IF_ERROR(CheckRank(args, spatial));
     const std::vector<Expr> none(spatial, 0);
-    return OneArgument(WithBatch(b, args.Tensor(0), spatial, [&](Value* x) {
+    return WithBatch(b, args, spatial, [&](Value* x) {
       return Convolution(b, x, args, args.Ints(3), args.Ints(4), args.Ints(5), none, false,
                          args.Int(6));
-    }));
+    });
   };
 }
 
 // padding as a word: "valid" is none, "same" keeps the size and puts an odd place at the end.
 DecomposeFunction DecomposeConvPadding(int spatial) {
   return [spatial](Builder& b, const OpArgs& args) -> Decomposed {
-    LATHE_RETURN_IF_ERROR(CheckRank(args, spatial));
     const std::string& word = args.String(4);
     const std::vector<Expr> stride = Spread(args.Ints(3), spatial),
                             dilation = Spread(args.Ints(5), spatial), none(spatial, 0);
@@ -254,21 +251,20 @@ DecomposeFunction DecomposeConvPadding(int spatial) {
       at_end[2 * (spatial - 1 - d) + 1] = odd;
       is_uneven |= !(odd == 0);
     }
-    return OneArgument(WithBatch(b, args.Tensor(0), spatial, [&](Value* x) {
+    return WithBatch(b, args, spatial, [&](Value* x) {
       if (is_uneven) x = b.Call("aten.constant_pad_nd", {x, at_end, Scalar(0)});
       return Convolution(b, x, args, stride, padding, dilation, none, false, args.Int(6));
-    }));
+    });
   };
 }
 
 // (input, weight, bias, stride, padding, output_padding, groups, dilation)
 DecomposeFunction DecomposeTransposed(int spatial) {
   return [spatial](Builder& b, const OpArgs& args) -> Decomposed {
-    LATHE_RETURN_IF_ERROR(CheckRank(args, spatial));
-    return OneArgument(WithBatch(b, args.Tensor(0), spatial, [&](Value* x) {
+    return WithBatch(b, args, spatial, [&](Value* x) {
       return Convolution(b, x, args, args.Ints(3), args.Ints(4), args.Ints(7), args.Ints(5), true,
                          args.Int(6));
-    }));
+    });
   };
 }
 
@@ -297,6 +293,13 @@ Decomposed DecomposeConvTbc(Builder& b, const OpArgs& args) {
   Value* y = b.Call("aten.conv1d", {permuted(args[0], 1, 2, 0), permuted(args[1], 2, 1, 0), args[2],
                                     std::vector<Expr>{1}, std::vector<Expr>{args.Int(3)}});
   return OneArgument(Clone(b, permuted(y, 2, 0, 1), MemoryFormat::kContiguous));
+}
+
+// What all convolutions take after their operands.
+std::string Steps(const std::string& first) {
+  return first +
+         ", SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] "
+         "output_padding, SymInt groups";
 }
 
 std::string SampleSizes(int spatial) {
@@ -330,9 +333,8 @@ std::vector<OpRow> CompositeRows() {
         DecomposeTransposed(n), {}));
   }
   rows.push_back(CompositeRow(
-      "aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] "
-      "padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "
-      "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+      "aten::_convolution" + Steps("(Tensor input, Tensor weight, Tensor? bias") +
+          ", bool benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
       "aten.convolution with switches for other libraries.",
       [](Builder& b, const OpArgs& args) -> Decomposed {
         std::vector<CallArgument> arguments;
@@ -351,43 +353,47 @@ std::vector<OpRow> CompositeRows() {
   return rows;
 }
 
+OpRow BareRow(const std::string& name, std::string doc, InferFunction infer,
+              std::vector<std::string> samples) {
+  OpRow row;
+  row.schema = "lathe::" + name + Steps("(Tensor input, Tensor weight") + ") -> Tensor";
+  row.doc = std::move(doc);
+  row.infer = std::move(infer);
+  row.evaluate = EvaluateBare;
+  row.samples = std::move(samples);
+  return row;
+}
+
+std::vector<OpRow> BareRows() {
+  OpRow planar = BareRow(
+      "convolution", "A convolution over two dimensions, without bias, its result contiguous.",
+      InferPlanar,
+      {"lathe.convolution(f32[2, 4, 7, 6], f32[6, 2, 3, 3], [2, 1], [1, 0], [1, 2], false, [0, "
+       "0], 2)",
+       "lathe.convolution(f32[s0, 3, 8, 8], f32[4, 3, 3, 3], [1, 1], [1, 1], [1, 1], false, [0, "
+       "0], 1)"});
+  planar.lower = LowerBare;
+  OpRow other = BareRow(
+      "convolution_nd",
+      "Transposed, or over three dimensions: without bias, its result contiguous.", InferBare,
+      {"lathe.convolution_nd(f32[2, 4, 7, 6], f32[4, 3, 3, 2], [2, 1], [1, 0], [1, 2], true, [1, "
+       "0], 2)",
+       "lathe.convolution_nd(f32[s0, 4, 5, 6, 4], f32[6, 2, 3, 3, 2], [2, 1, 1], [1, 1, 0], [1, "
+       "1, 1], false, [0, 0, 0], 2)"});
+  other.decompose = DecomposeToPlanes;
+  return {std::move(planar), std::move(other)};
+}
+
 }  // namespace
 
 std::vector<OpRow> ConvolveRows() {
-  std::vector<OpRow> rows(3);
-  rows[0].schema =
-      "lathe::convolution(Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, SymInt[] "
-      "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor";
-  rows[0].doc = "A convolution over two dimensions, without bias, its result contiguous.";
-  rows[0].infer = InferPlanar;
-  rows[0].lower = LowerBare;
-  rows[0].evaluate = EvaluateBare;
-  rows[0].samples = {
-      "lathe.convolution(f32[2, 4, 7, 6], f32[6, 2, 3, 3], [2, 1], [1, 0], [1, 2], false, [0, 0], "
-      "2)",
-      "lathe.convolution(f32[s0, 3, 8, 8], f32[4, 3, 3, 3], [1, 1], [1, 1], [1, 1], false, [0, 0], "
-      "1)"};
-  rows[1].schema =
-      "aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] "
-      "padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> "
-      "Tensor";
-  rows[1].doc = "A (transposed) convolution over one to three spatial dimensions.";
-  rows[1].decompose = DecomposeConvolution;
-  rows[1].samples = {
-      "aten.convolution(f32[2, 3, 8], f32[4, 3, 3], f32[4], [1], [1], [1], false, [0], 1)"};
-  rows[2].schema =
-      "lathe::convolution_nd(Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, "
-      "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor";
-  rows[2].doc = "Transposed, or over three dimensions: without bias, its result contiguous.";
-  rows[2].infer = InferBare;
-  rows[2].evaluate = EvaluateBare;
-  rows[2].decompose = DecomposeToPlanes;
-  rows[2].samples = {
-      "lathe.convolution_nd(f32[2, 4, 7, 6], f32[4, 3, 3, 2], [2, 1], [1, 0], [1, 2], true, [1, "
-      "0], 2)",
-      "lathe.convolution_nd(f32[s0, 4, 5, 6, 4], f32[6, 2, 3, 3, 2], [2, 1, 1], [1, 1, 0], [1, 1, "
-      "1], false, [0, 0, 0], 2)"};
+  std::vector<OpRow> rows = BareRows();
+  rows.push_back(DecomposedRow(
+      "aten::convolution" + Steps("(Tensor input, Tensor weight, Tensor? bias") + ") -> Tensor",
+      "A (transposed) convolution over one to three spatial dimensions.", DecomposeConvolution,
+      {"aten.convolution(f32[2, 3, 8], f32[4, 3, 3], f32[4], [1], [1], [1], false, [0], 1)"}));
   for (OpRow& row : CompositeRows()) rows.push_back(std::move(row));
+  for (OpRow& row : rows) row.is_product = true;
   return rows;
 }
 

@@ -286,6 +286,14 @@ Decomposed DecomposeChain(Builder& b, const OpArgs& args, bool takes_vectors) {
   return OneArgument(product);
 }
 
+OpRow Product(std::string schema, std::string doc, DecomposeFunction decompose,
+              std::vector<std::string> samples = {}) {
+  OpRow row =
+      CompositeRow(std::move(schema), std::move(doc), std::move(decompose), std::move(samples));
+  row.is_product = true;
+  return row;
+}
+
 }  // namespace
 
 std::vector<OpRow> NormRows() {
@@ -330,16 +338,16 @@ std::vector<OpRow> NormRows() {
                      return Rank(b, args, args.OptionalFloat(1).value_or(0), args.OptionalFloat(2),
                                  args.Bool(3));
                    }),
-      CompositeRow("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
-                   "Sums of products along a dimension.", DecomposeVecdot,
-                   {"aten.linalg_vecdot(f32[3, 4], f32[4])"}),
-      CompositeRow("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
-                   "The product of a chain of matrices in the cheapest order.",
-                   [](Builder& b, const OpArgs& args) { return DecomposeChain(b, args, true); },
-                   {"aten.linalg_multi_dot([f32[3], f32[3, 4], f32[4, 2]])"}),
-      CompositeRow("aten::chain_matmul(Tensor[] matrices) -> Tensor",
-                   "The product of a chain of matrices in the cheapest order.",
-                   [](Builder& b, const OpArgs& args) { return DecomposeChain(b, args, false); }),
+      Product("aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+              "Sums of products along a dimension.", DecomposeVecdot,
+              {"aten.linalg_vecdot(f32[3, 4], f32[4])"}),
+      Product("aten::linalg_multi_dot(Tensor[] tensors) -> Tensor",
+              "The product of a chain of matrices in the cheapest order.",
+              [](Builder& b, const OpArgs& args) { return DecomposeChain(b, args, true); },
+              {"aten.linalg_multi_dot([f32[3], f32[3, 4], f32[4, 2]])"}),
+      Product("aten::chain_matmul(Tensor[] matrices) -> Tensor",
+              "The product of a chain of matrices in the cheapest order.",
+              [](Builder& b, const OpArgs& args) { return DecomposeChain(b, args, false); }),
   };
 }
 

@@ -12,6 +12,7 @@ std::vector<OpRow> MatmulRows() {
                      AttentionRows, FusedAttentionRows}) {
     for (OpRow& row : group()) rows.push_back(std::move(row));
   }
+  for (OpRow& row : rows) row.is_product = true;
   return rows;
 }
 

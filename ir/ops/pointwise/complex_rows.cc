@@ -23,8 +23,30 @@ absl::Status CheckComplex(const InferContext& c, bool wanted) {
                          ToString(c.args.Type(0)));
 }
 
-ValueType Parts(TensorType type) {
-  return ContiguousType(ComplexPart(type.dtype), type.sizes, type.device);
+// A row of one tensor: `infer` gives the dtype and sizes of the result, which is contiguous, and
+// `map` its elements.
+struct DenseType {
+  DType dtype;
+  std::vector<Expr> sizes;
+};
+template <typename From, typename To>
+OpRow MappedRow(std::string schema, std::string doc,
+                absl::StatusOr<DenseType> (*infer)(const InferContext&),
+                std::vector<To> (*map)(std::vector<From>)) {
+  OpRow row;
+  row.schema = std::move(schema);
+  row.doc = std::move(doc);
+  row.infer = [infer](const InferContext& c) -> Types {
+    LATHE_ASSIGN_OR_RETURN(DenseType type, infer(c));
+    return std::vector<ValueType>{
+        ContiguousType(type.dtype, std::move(type.sizes), c.args.Type(0).device)};
+  };
+  row.evaluate = [map](const EvaluateContext& c) -> Results {
+    Tensor out = c.Allocate();
+    FromVector<To>(map(ToVector<From>(c.args.Tensor(0))), out);
+    return OneResult(out);
+  };
+  return row;
 }
 
 // From two tensors of parts, which broadcast.
@@ -56,73 +78,64 @@ OpRow JoinRow(std::string schema, std::string doc, Complex (*join)(double, doubl
 }
 
 // Real numbers stay as they are.
-OpRow ConjugateRow(std::string name) {
-  OpRow row;
-  row.schema = "aten::" + name + "(Tensor self) -> Tensor";
-  row.doc = "The conjugates, in memory.";
-  row.infer = [](const InferContext& c) -> Types {
-    const TensorType& self = c.args.Type(0);
-    return std::vector<ValueType>{ContiguousType(self.dtype, self.sizes, self.device)};
-  };
-  row.evaluate = [](const EvaluateContext& c) -> Results {
+OpRow ConjugateRow(const std::string& name) {
+  OpRow row = MappedRow<Complex, Complex>(
+      "aten::" + name + "(Tensor self) -> Tensor", "The conjugates, in memory.",
+      [](const InferContext& c) -> absl::StatusOr<DenseType> {
+        return DenseType{c.args.Type(0).dtype, c.args.Type(0).sizes};
+      },
+      [](std::vector<Complex> values) {
+        for (Complex& z : values) z = std::conj(z);
+        return values;
+      });
+  row.evaluate = [conjugate = std::move(row.evaluate)](const EvaluateContext& c) -> Results {
+    if (IsComplex(c.args.Tensor(0).dtype())) return conjugate(c);
     Tensor out = c.Allocate();
-    if (IsComplex(out.dtype())) {
-      std::vector<Complex> values = ToVector<Complex>(c.args.Tensor(0));
-      for (Complex& z : values) z = std::conj(z);
-      FromVector<Complex>(values, out);
-    } else {
-      out.CopyFrom(c.args.Tensor(0));
-    }
+    out.CopyFrom(c.args.Tensor(0));
     return OneResult(out);
   };
   return row;
 }
 
 OpRow ViewAsRealRow() {
-  OpRow row;
-  row.schema = "aten::view_as_real(Tensor self) -> Tensor";
-  row.doc = "The parts of complex numbers along one more dimension of 2.";
-  row.infer = [](const InferContext& c) -> Types {
-    LATHE_RETURN_IF_ERROR(CheckComplex(c, true));
-    TensorType type = c.args.Type(0);
-    type.sizes.push_back(2);
-    return std::vector<ValueType>{Parts(std::move(type))};
-  };
-  row.evaluate = [](const EvaluateContext& c) -> Results {
-    std::vector<double> parts;
-    for (const Complex& z : ToVector<Complex>(c.args.Tensor(0))) {
-      parts.insert(parts.end(), {z.real(), z.imag()});
-    }
-    Tensor out = c.Allocate();
-    FromVector<double>(parts, out);
-    return OneResult(out);
-  };
-  return row;
+  return MappedRow<Complex, double>(
+      "aten::view_as_real(Tensor self) -> Tensor",
+      "The parts of complex numbers along one more dimension of 2.",
+      [](const InferContext& c) -> absl::StatusOr<DenseType> {
+        LATHE_RETURN_IF_ERROR(CheckComplex(c, true));
+        std::vector<Expr> sizes = c.args.Type(0).sizes;
+        sizes.push_back(2);
+        return DenseType{ComplexPart(c.args.Type(0).dtype), std::move(sizes)};
+      },
+      [](std::vector<Complex> values) {
+        std::vector<double> parts;
+        for (const Complex& z : values) parts.insert(parts.end(), {z.real(), z.imag()});
+        return parts;
+      });
 }
 
 OpRow ViewAsComplexRow() {
-  OpRow row;
-  row.schema = "aten::view_as_complex(Tensor self) -> Tensor";
-  row.doc = "Complex numbers of pairs along the last dimension.";
-  row.infer = [](const InferContext& c) -> Types {
-    const TensorType& self = c.args.Type(0);
-    const std::optional<DType> dtype = ComplexOf(self.dtype);
-    if (!dtype || self.rank() == 0 || c.shapes.IsKnownFalse(symbolic::Eq(self.sizes.back(), 2))) {
-      return InvalidArgument(c.args.schema().name, ": expected floats with a last dimension of 2, ",
-                             "got ", ToString(self));
-    }
-    std::vector<Expr> sizes(self.sizes.begin(), self.sizes.end() - 1);
-    return std::vector<ValueType>{ContiguousType(*dtype, sizes, self.device)};
-  };
-  row.evaluate = [](const EvaluateContext& c) -> Results {
-    const std::vector<double> parts = ToVector<double>(c.args.Tensor(0));
-    std::vector<Complex> joined;
-    for (size_t k = 0; k + 1 < parts.size(); k += 2) joined.emplace_back(parts[k], parts[k + 1]);
-    Tensor out = c.Allocate();
-    FromVector<Complex>(joined, out);
-    return OneResult(out);
-  };
-  return row;
+  return MappedRow<double, Complex>(
+      "aten::view_as_complex(Tensor self) -> Tensor",
+      "Complex numbers of pairs along the last dimension.",
+      [](const InferContext& c) -> absl::StatusOr<DenseType> {
+        const TensorType& self = c.args.Type(0);
+        const std::optional<DType> dtype = ComplexOf(self.dtype);
+        if (!dtype || self.rank() == 0 ||
+            c.shapes.IsKnownFalse(symbolic::Eq(self.sizes.back(), 2))) {
+          return InvalidArgument(c.args.schema().name,
+                                 ": expected floats with a last dimension of 2, got ",
+                                 ToString(self));
+        }
+        return DenseType{*dtype, std::vector<Expr>(self.sizes.begin(), self.sizes.end() - 1)};
+      },
+      [](std::vector<double> parts) {
+        std::vector<Complex> joined;
+        for (size_t k = 0; k + 1 < parts.size(); k += 2) {
+          joined.emplace_back(parts[k], parts[k + 1]);
+        }
+        return joined;
+      });
 }
 
 }  // namespace

@@ -108,6 +108,25 @@ Decomposed DecomposePower(Builder& b, const OpArgs& args) {
   return OneArgument(result);
 }
 
+// Products of more and more columns of x behind one of ones; integers of any width become i64.
+Decomposed DecomposeVander(Builder& b, const OpArgs& args) {
+  const TensorType& type = args.Type(0);
+  if (type.rank() != 1) {
+    return InvalidArgument("torch.vander: x must be a one-dimensional tensor, got ",
+                           ToString(type));
+  }
+  const Expr rows = type.sizes[0], columns = args.OptionalInt(1).value_or(rows);
+  Value* x = args.Tensor(0);
+  if (!IsFloat(type.dtype) && !IsComplex(type.dtype)) x = CastTo(b, x, DType::kI64);
+  if (columns == 0) return OneArgument(b.Call("aten.new_empty", {x, std::vector<Expr>{rows, 0}}));
+  Value* column = b.Call("aten.unsqueeze", {x, 1});
+  Value* factors = b.Call("aten.expand", {column, std::vector<Expr>{rows, columns - 1}});
+  Value* ones = b.Call("aten.new_ones", {x, std::vector<Expr>{rows, 1}});
+  Value* all = b.Call("aten.cat", {std::vector<Value*>{ones, factors}, 1});
+  Value* powers = b.Call("aten.cumprod", {all, 1});
+  return OneArgument(args.Bool(2) ? powers : b.Call("aten.flip", {powers, std::vector<Expr>{1}}));
+}
+
 }  // namespace
 
 std::vector<OpRow> CompositeRows() {
@@ -168,6 +187,9 @@ std::vector<OpRow> CompositeRows() {
       CompositeRow("aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? "
                    "rtol=None, bool hermitian=False) -> Tensor",
                    "The pseudoinverse.", DecomposePinvTolerances),
+      CompositeRow("aten::vander(Tensor x, SymInt? N=None, bool increasing=False) -> Tensor",
+                   "The powers of each element: N - 1 to 0, or 0 to N - 1.", DecomposeVander,
+                   {"aten.vander(f32[3])", "aten.vander(i32[4], 3, true)"}),
       CompositeRow("aten::linalg_matrix_power(Tensor self, int n) -> Tensor",
                    "A square matrix multiplied by itself n times.", DecomposePower),
   };

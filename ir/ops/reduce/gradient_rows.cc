@@ -18,28 +18,29 @@ Value* Places(Builder& b, Value* x, int dim, int64_t start, int64_t end) {
   return b.Call("aten.slice.Tensor", {x, dim, start, end});
 }
 
-// Central differences over even steps; at the ends to one side, over two places or three.
+// Central differences over even steps; at the ends to one side, over two places or three. In the
+// order in which eager rounds: integers wrap where they are subtracted or doubled, before the
+// fractions or the division make floats of them.
 Value* EvenGradient(Builder& b, Value* x, int dim, const Scalar& spacing, int64_t order) {
   const auto at = [&](int64_t k) {
     return b.Call("aten.unsqueeze", {b.Call("aten.select.int", {x, dim, k}), dim});
   };
-  const double h = spacing.ToDouble();
-  Value* middle = Sub(b, Places(b, x, dim, 2, INT64_MAX), Places(b, x, dim, 0, -2));
-  middle = b.Call("aten.div.Scalar", {middle, Scalar(2 * h)});
+  const auto over = [&](Value* difference, const Scalar& step) {
+    return b.Call("aten.div.Scalar", {difference, step});
+  };
+  Value* middle =
+      over(over(Sub(b, Places(b, x, dim, 2, INT64_MAX), Places(b, x, dim, 0, -2)), spacing), 2);
   Value *first, *last;
   if (order == 1) {
-    first = b.Call("aten.div.Scalar", {Sub(b, at(1), at(0)), spacing});
-    last = b.Call("aten.div.Scalar", {Sub(b, at(-1), at(-2)), spacing});
+    first = Sub(b, at(1), at(0));
+    last = Sub(b, at(-1), at(-2));
   } else {
-    const auto side = [&](Value* near, Value* next, Value* far, double sign) {
-      return Add(b,
-                 Add(b, MulScalar(b, near, Scalar(sign * -1.5 / h)),
-                     MulScalar(b, next, Scalar(sign * 2 / h))),
-                 MulScalar(b, far, Scalar(sign * -0.5 / h)));
-    };
-    first = side(at(0), at(1), at(2), 1);
-    last = side(at(-1), at(-2), at(-3), -1);
+    const auto scaled = [&](int64_t k, const Scalar& by) { return MulScalar(b, at(k), by); };
+    first = Sub(b, Add(b, scaled(0, -1.5), scaled(1, 2)), scaled(2, 0.5));
+    last = Add(b, Sub(b, scaled(-3, 0.5), scaled(-2, 2)), scaled(-1, 1.5));
   }
+  first = over(first, spacing);
+  last = over(last, spacing);
   return b.Call("aten.cat", {CallArgument(std::vector<Value*>{first, middle, last}), dim});
 }
 
@@ -72,7 +73,10 @@ Decomposed Gradient(Builder& b, const OpArgs& args, int spacing, int dim, int or
     return InvalidArgument("torch.gradient only supports edge_order=1 and edge_order=2, and ",
                            "dimensions to go along, got ", edge, " and ", ToString(self));
   }
-  if (!IsFloat(self.dtype)) return Unimplemented("gradient of ", Name(self.dtype));
+  if (self.dtype == DType::kU8 || self.dtype == DType::kBool) {
+    return InvalidArgument("torch.gradient does not support ", Name(self.dtype),
+                           ": convert the input to a signed or a float type first");
+  }
   std::vector<Scalar> steps(dims.size(), Scalar(1));
   if (spacing >= 0 && args[spacing].is_list()) {
     steps = args.Numbers(spacing);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "ir/graph/call_classes.h"
 #include "ir/ops/op_args.h"
 #include "ir/ops/op_row.h"
 #include "symbolic/assumed.h"
@@ -53,7 +54,12 @@ bool CanBeAsked(const Node& node) {
 std::vector<SizeAssumption> SizeAssumptions(const Graph& graph, ShapeEnv& shapes) {
   std::vector<SizeAssumption> result;
   absl::flat_hash_set<Expr> seen;
+  CallClasses classes;
   for (const Node* node = graph.first(); node != nullptr; node = node->next) {
+    // A call like an earlier one assumes the same.
+    const int known = classes.size();
+    const std::optional<int> number = classes.Of(node->row, node->arguments);
+    if (number.has_value() && *number < known) continue;
     if (!CanBeAsked(*node)) continue;
     const std::vector<Expr> assumed = symbolic::AssumptionsOf([&] {
       const OpArgs args(node->row->parsed, node->arguments);

@@ -188,7 +188,12 @@ void Graph::Erase(Node* node) {
     by_name_.erase(result->name);
   }
   for (const Argument& argument : node->arguments) DropUses(node, argument);
-  node->arguments.clear();
+  // The node stays where it is until the graph goes, as maps may name it; what it holds need not.
+  node->arguments = {};
+  node->names = {};
+  node->tags = {};
+  node->origin = {};
+  for (Value* result : node->results) result->users = {};
   (node->previous ? node->previous->next : first_) = node->next;
   (node->next ? node->next->previous : last_) = node->previous;
   node->graph = nullptr;

@@ -5,6 +5,7 @@
 
 #include "dtypes/base/status.h"
 #include "gtest/gtest.h"
+#include "ir/graph/call_classes.h"
 #include "ir/graph/equal.h"
 #include "ir/graph/interpreter.h"
 #include "ir/graph/program.h"
@@ -28,6 +29,64 @@ std::shared_ptr<Graph> Example(std::shared_ptr<ExprContext> context) {
   graph->AddOutput(Argument::Of(g->results[0]), OutputSpec::User());
   graph->AddOutput(Argument::Of(x), OutputSpec::User());
   return graph;
+}
+
+TEST(CallClasses, TellApartWhatACallAsks) {
+  auto context = std::make_shared<ExprContext>();
+  const Expr s0 = context->Symbol("s0"), s1 = context->Symbol("s1");
+  Graph graph("f", context);
+  const auto input = [&](ValueType type) {
+    return Argument::Of(graph.AddInput("x", std::move(type), InputSpec::User()));
+  };
+  TensorType transposed = ContiguousType(DType::kF32, {s0, 64});
+  transposed.strides = {1, s0};
+  TensorType shifted = ContiguousType(DType::kF32, {s0, 64});
+  shifted.offset = 4;
+  TensorType on_device = ContiguousType(DType::kF32, {s0, 64});
+  on_device.device = Device::Cuda(0);
+  const std::vector<std::vector<Argument>> different = {
+      {},
+      {input(ContiguousType(DType::kF32, {s0, 64}))},
+      {input(ContiguousType(DType::kF32, {s1, 64}))},
+      {input(ContiguousType(DType::kF16, {s0, 64}))},
+      {input(ContiguousType(DType::kF32, {s0, 64, 1}))},
+      {input(transposed)},
+      {input(shifted)},
+      {input(on_device)},
+      {input(ScalarType{symbolic::ExprType::kInt, s0})},
+      {input(ScalarType{symbolic::ExprType::kInt, 3})},
+      {Argument::Int(3)},
+      {Argument::Int(int64_t{1} << 62)},
+      {Argument::Int((int64_t{1} << 62) + 1)},
+      {Argument::Int(s0)},
+      {Argument::Number(Scalar(3))},
+      {Argument::Number(Scalar(3.0))},
+      {Argument::Number(Scalar(0.0))},
+      {Argument::Number(Scalar(-0.0))},
+      {Argument::Number(Scalar(std::complex<double>(0.0, 1.0)))},
+      {Argument::Bool(true)},
+      {Argument::Bool(false)},
+      {Argument::None()},
+      {Argument::String("")},
+      {Argument::String("bilinear")},
+      {Argument::String("bilinear2")},
+      {Argument::Of(DType::kF32)},
+      {Argument::Of(DType::kF16)},
+      {Argument::List({})},
+      {Argument::Ints({1, 2})},
+      {Argument::List({Argument::Ints({1, 2})})},
+      {Argument::Int(1), Argument::Int(2)},
+      {Argument::Ints({1}), Argument::Ints({2})},
+  };
+  CallClasses classes;
+  for (int round = 0; round < 2; ++round) {
+    for (size_t k = 0; k < different.size(); ++k) {
+      EXPECT_EQ(classes.Of(nullptr, different[k]), static_cast<int>(k)) << "round " << round;
+    }
+  }
+  // Other values of the same types ask the same; sub-graphs are not compared.
+  EXPECT_EQ(classes.Of(nullptr, {input(ContiguousType(DType::kF32, {s0, 64}))}), 1);
+  EXPECT_EQ(classes.Of(nullptr, {Argument::Of(Example(context))}), std::nullopt);
 }
 
 TEST(Type, Texts) {

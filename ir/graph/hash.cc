@@ -29,17 +29,4 @@ size_t HashOf(const Argument& argument, size_t seed) {
   }
 }
 
-size_t HashOf(const ValueType& type, size_t seed) {
-  seed = absl::HashOf(seed, type.index());
-  if (type.is_tensor()) {
-    const TensorType& t = type.tensor();
-    return absl::HashOf(seed, t.dtype, t.sizes, t.strides, t.offset);
-  }
-  if (type.is_scalar()) return absl::HashOf(seed, type.scalar().value);
-  if (type.is_list()) {
-    for (const ValueType& element : type.list().elements) seed = HashOf(element, seed);
-  }
-  return seed;
-}
-
 }  // namespace lathe

@@ -7,9 +7,8 @@
 
 namespace lathe {
 
-// Equal arguments, and equal types, have equal hashes.
+// Equal arguments have equal hashes.
 size_t HashOf(const Argument& argument, size_t seed);
-size_t HashOf(const ValueType& type, size_t seed);
 
 }  // namespace lathe
 

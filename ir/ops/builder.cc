@@ -1,6 +1,7 @@
 #include "ir/ops/builder.h"
 
 #include "dtypes/base/status.h"
+#include "ir/ops/known_types.h"
 
 namespace lathe {
 
@@ -67,9 +68,10 @@ std::vector<Value*> Builder::CallMany(absl::string_view op, std::vector<CallArgu
     Fail(Unimplemented(op, ": has no rule for its result types"));
     return {};
   }
-  OpArgs args(row->parsed, *bound);
+  const symbolic::Asker asker = {row->parsed.name, origin_.source};
   absl::StatusOr<std::vector<ValueType>> types =
-      row->infer({args, shapes_, {row->parsed.name, origin_.source}});
+      types_ != nullptr ? types_->Infer(*row, *bound, asker)
+                        : row->infer({OpArgs(row->parsed, *bound), shapes_, asker});
   if (!types.ok()) {
     Fail(AtNode(types.status(), row->parsed.name, origin_.source));
     return {};

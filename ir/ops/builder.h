@@ -21,6 +21,8 @@
 
 namespace lathe {
 
+class KnownTypes;  // known_types.h
+
 // An argument written in C++: values, numbers, lists and names convert.
 struct CallArgument {
   Argument argument;
@@ -54,6 +56,8 @@ class Builder {
   // Calls of these operators become the nodes of their decompositions at once.
   using RowSet = bool (*)(const OpRow& row);
   void InlineDecompositions(RowSet of) { inlined_ = of; }
+  // Types are asked of `types`, which outlives the builder and may serve others.
+  void TakeTypesFrom(KnownTypes* types) { types_ = types; }
 
   // Positional arguments, then named ones. The first result; nullptr after an error.
   Value* Call(absl::string_view op, std::vector<CallArgument> arguments,
@@ -76,6 +80,7 @@ class Builder {
   Node* before_ = nullptr;
   Origin origin_;
   RowSet inlined_ = nullptr;
+  KnownTypes* types_ = nullptr;
   int depth_ = 0;  // of decompositions being inlined
   absl::Status status_;
 };

@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "ir/graph/graph.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/known_types.h"
 #include "ir/ops/registry.h"
 #include "ir/ops/result_rules.h"
 #include "symbolic/assumed.h"
@@ -92,6 +93,27 @@ TEST_F(OpsTest, EveryRowHasTypesAndAMeaning) {
     EXPECT_FALSE(row->doc.empty()) << row->parsed.name;
     EXPECT_TRUE(row->evaluate || row->lower || row->effect != Effect::kPure) << row->parsed.name;
   }
+}
+
+// Slices of an open length: what is proved of it changes their type.
+TEST_F(OpsTest, KnownTypesAreThoseOfWhatIsKnownNow) {
+  KnownTypes types(shapes_);
+  Value* x = Input(DType::kF32, {Size("s0")});
+  const auto type_of = [&](absl::string_view op, std::vector<Argument> arguments) {
+    const OpRow& row = *ops().Find(op);
+    const auto bound = BindArguments(row.parsed, arguments, {});
+    return ToString(types.Infer(row, *bound, {})->front());
+  };
+  const std::vector<Argument> slice = {Argument::Of(x), Argument::Int(0), Argument::Int(0),
+                                       Argument::Int(5)};
+  const std::string open = type_of("aten.slice.Tensor", slice);
+  EXPECT_EQ(type_of("aten.slice.Tensor", slice), open);
+  EXPECT_NE(open, "f32[5]");
+  ASSERT_TRUE(shapes_.Check(symbolic::Ge(x->type.tensor().sizes[0], 6), {}).ok());
+  EXPECT_EQ(type_of("aten.slice.Tensor", slice), "f32[5]");
+  // Every count of places that are not zero is one of its own.
+  const std::string places = type_of("aten.nonzero", {Argument::Of(x)});
+  EXPECT_NE(type_of("aten.nonzero", {Argument::Of(x)}), places);
 }
 
 // Rows assume what the rules of //symbolic check: the same sizes come out, under the same

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/status.h"
 #include "ir/ops/builder.h"
+#include "ir/ops/known_types.h"
 #include "ir/passes/adopt_symbols.h"
 #include "ir/passes/graph_edit.h"
 #include "ir/passes/layout.h"
@@ -33,7 +34,8 @@ class Decomposer {
         registry_(registry),
         shapes_(shapes),
         chosen_(chosen),
-        keep_views_(keep_views) {}
+        keep_views_(keep_views),
+        types_(shapes) {}
 
   absl::StatusOr<bool> Run() {
     bool changed = false;
@@ -70,6 +72,7 @@ class Decomposer {
     builder.SetInsertionPoint(node);
     builder.SetOrigin(node->origin);
     builder.InlineDecompositions(keep_views_ ? IsComposite : TakesTypesFromDecomposition);
+    builder.TakeTypesFrom(&types_);
     absl::StatusOr<std::vector<Argument>> results =
         node->row->decompose(builder, OpArgs(node->row->parsed, node->arguments));
     LATHE_RETURN_IF_ERROR(builder.status());
@@ -151,6 +154,7 @@ class Decomposer {
   ShapeEnv& shapes_;
   const Builder::RowSet chosen_;
   const bool keep_views_;
+  KnownTypes types_;
   bool stale_types_ = false;
   absl::flat_hash_map<const Node*, int> depth_;
 };

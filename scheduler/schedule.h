@@ -69,6 +69,7 @@ class ViewRoots {
     }
     return value;
   }
+  Value* Input(Value* view) const { return input_of_.at(view); }
   bool IsView(const Value* value) const { return input_of_.contains(const_cast<Value*>(value)); }
 
  private:

@@ -9,6 +9,7 @@
 #include "ir/loops/lift_offsets.h"
 #include "scheduler/fusion/fuse.h"
 #include "scheduler/kernels/build_kernel.h"
+#include "scheduler/kernels/known_kernels.h"
 #include "scheduler/lower/loop_node.h"
 #include "symbolic/evaluate.h"
 
@@ -18,7 +19,10 @@ namespace {
 class GraphScheduler {
  public:
   GraphScheduler(LoopGraph loops, Fusion fusion, const ScheduleOptions& options)
-      : loops_(std::move(loops)), fusion_(std::move(fusion)), options_(options) {}
+      : loops_(std::move(loops)),
+        fusion_(std::move(fusion)),
+        kernels_(loops_, fusion_),
+        options_(options) {}
 
   // Later steps say which values of earlier ones need buffers, so steps are built back to front.
   absl::StatusOr<Schedule> Run() {
@@ -74,8 +78,7 @@ class GraphScheduler {
     if (const Node* host = EpilogueHost(group)) {
       const TensorType& type = host->results[0]->type.tensor();
       const Expr rows = RowsOf(type);
-      absl::StatusOr<std::optional<ScheduledKernel>> kernel =
-          BuildKernel(loops_, fusion_, group, needed_, rows);
+      absl::StatusOr<std::optional<ScheduledKernel>> kernel = kernels_.Build(group, needed_, rows);
       if (kernel.ok()) {
         if (!kernel->has_value()) return absl::OkStatus();
         if (ReadsOwnRows(**kernel, host->results[0])) {
@@ -92,7 +95,7 @@ class GraphScheduler {
                                                ": it reads other rows"));
     }
     LATHE_ASSIGN_OR_RETURN(std::optional<ScheduledKernel> kernel,
-                           BuildKernel(loops_, fusion_, group, needed_, std::nullopt));
+                           kernels_.Build(group, needed_, std::nullopt));
     if (kernel.has_value()) steps_.push_back(*std::move(kernel));
     return absl::OkStatus();
   }
@@ -107,7 +110,7 @@ class GraphScheduler {
     const TensorType& columns = product->call.inputs[1]->type.tensor();
     absl::flat_hash_set<Value*> needed = needed_;
     absl::StatusOr<std::optional<ScheduledKernel>> kernel =
-        BuildKernel(loops_, fusion_, group, needed, columns.sizes[1]);
+        kernels_.Build(group, needed, columns.sizes[1]);
     if (absl::IsFailedPrecondition(kernel.status())) return false;
     if (!kernel.ok()) return kernel.status();
     if (!kernel->has_value() || !WritesOwnRows(**kernel, matrix, columns.sizes[0])) return false;
@@ -296,6 +299,7 @@ class GraphScheduler {
 
   LoopGraph loops_;
   Fusion fusion_;
+  KnownKernels kernels_;
   const ScheduleOptions& options_;
   absl::flat_hash_set<Value*> needed_;
   absl::flat_hash_map<const Node*, std::vector<ScheduledKernel>> epilogues_;

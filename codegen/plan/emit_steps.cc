@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "codegen/plan/load_bounds.h"
 #include "codegen/plan/plan_emitter.h"
 #include "dtypes/base/status.h"
 #include "ir/loops/lift_offsets.h"
@@ -39,8 +38,8 @@ absl::Status PlanEmitter::EmitStep(const ScheduledStep& step) {
 }
 
 // Sizes that do not fit one another are refused before the kernel reads past a buffer.
-absl::Status PlanEmitter::EmitBounds(const ScheduledKernel& kernel) {
-  for (const BoundsCondition& bounds : UnprovedBounds(kernel, shapes_, AssumedConditions())) {
+absl::Status PlanEmitter::EmitBounds(const ScheduledKernel& kernel, int32_t number) {
+  for (const BoundsCondition& bounds : bounds_.Of(kernel, number, shapes_, AssumedConditions())) {
     if (!AllBound(bounds.condition)) continue;
     const Node* node = kernel.nodes.empty() ? nullptr : kernel.nodes.front();
     LATHE_RETURN_IF_ERROR(EmitAssert(
@@ -85,7 +84,7 @@ absl::StatusOr<LaunchStep> PlanEmitter::LaunchOf(const ScheduledKernel& schedule
       LATHE_RETURN_IF_ERROR(NewBuffer(value).status());
     }
   }
-  LATHE_RETURN_IF_ERROR(EmitBounds(kernel));
+  LATHE_RETURN_IF_ERROR(EmitBounds(kernel, launch.kernel));
   LATHE_RETURN_IF_ERROR(Registers(kernel.symbols, &launch.scalars));
   LATHE_ASSIGN_OR_RETURN(launch.extent, Reg(kernel.extent));
   if (!kernel.nodes.empty()) {

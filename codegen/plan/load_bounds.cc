@@ -159,4 +159,30 @@ std::vector<BoundsCondition> UnprovedBounds(const ScheduledKernel& kernel, const
   return Bounds(kernel, shapes, assumed).Run();
 }
 
+std::vector<BoundsCondition> KnownBounds::Of(const ScheduledKernel& kernel, int32_t number,
+                                             const ShapeEnv& shapes,
+                                             const std::vector<Expr>& assumed) {
+  words_.clear();
+  words_.Add(static_cast<uint64_t>(number));
+  words_.Add(static_cast<uint64_t>(shapes.version()));
+  words_.Add(assumed.size());
+  for (const Expr& symbol : kernel.symbols) words_.Add(symbol);
+  for (const Value* buffer : kernel.buffers) words_.Add(buffer->type);
+  const size_t place = classes_.Of(words_);
+  if (place < known_.size()) {
+    std::vector<BoundsCondition> result;
+    for (const auto& [k, condition] : known_[place]) {
+      result.push_back({kernel.buffers[k], condition});
+    }
+    return result;
+  }
+  std::vector<BoundsCondition> result = UnprovedBounds(kernel, shapes, assumed);
+  Known& known = known_.emplace_back();
+  for (const BoundsCondition& bounds : result) {
+    const auto at = std::find(kernel.buffers.begin(), kernel.buffers.end(), bounds.buffer);
+    known.push_back({at - kernel.buffers.begin(), bounds.condition});
+  }
+  return result;
+}
+
 }  // namespace lathe

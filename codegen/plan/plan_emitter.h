@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "codegen/plan/emit_plan.h"
 #include "codegen/plan/in_place.h"
+#include "codegen/plan/load_bounds.h"
 #include "codegen/plan/register_file.h"
 #include "codegen/plan/size_assumptions.h"
 
@@ -85,7 +86,7 @@ class PlanEmitter {
 
   // ---- Kernels, externs, callbacks: emit_steps.cc ----
   absl::Status EmitStep(const ScheduledStep& step);
-  absl::Status EmitBounds(const ScheduledKernel& kernel);
+  absl::Status EmitBounds(const ScheduledKernel& kernel, int32_t number);
   // The value whose storage holds `root`.
   const Value* PlaceOf(const Value* root) const {
     const auto it = in_place_.find(root);
@@ -147,6 +148,7 @@ class PlanEmitter {
   // Symbols in the user's words; those of the graph around this one.
   absl::flat_hash_map<Expr, std::string> described_, outer_names_;
   std::vector<SizeAssumption> assumptions_;
+  KnownBounds bounds_;
   size_t assumed_ = 0;  // how many of them, in order of when they can be checked, are asserted
   bool checks_divisors_ = false;  // some assertion so far is there to keep a divisor from zero
   int32_t segment_eval_ = 0, segment_reserve_ = 0;

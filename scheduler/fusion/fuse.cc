@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "dtypes/base/check.h"
 #include "scheduler/fusion/domain.h"
+#include "scheduler/fusion/known_accesses.h"
 
 namespace lathe {
 namespace {
@@ -40,7 +41,7 @@ int UseCount(const Value* value, const LoopGraph& loops) {
 
 class Fuser {
  public:
-  explicit Fuser(const LoopGraph& loops) : loops_(loops) {}
+  explicit Fuser(const LoopGraph& loops) : loops_(loops), accesses_(loops) {}
 
   Fusion Run() {
     fusion_.group_of.assign(loops_.nodes.size(), -1);
@@ -78,7 +79,7 @@ class Fuser {
 
   void PlaceLoop(int n) {
     const LoopNode& node = loops_.nodes[n];
-    fusion_.access_of[n] = AccessOf(loops_, node);
+    fusion_.access_of[n] = accesses_.Of(node);
     AddInlinedCost(&fusion_.access_of[n]);
     const NodeAccess& access = fusion_.access_of[n];
     int order = 0;
@@ -287,6 +288,7 @@ class Fuser {
   }
 
   const LoopGraph& loops_;
+  KnownAccesses accesses_;
   Fusion fusion_;
   int last_order_ = 0;
   absl::flat_hash_map<const Value*, int> last_reader_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "dtypes/base/status.h"
+#include "ir/graph/call_classes.h"
 #include "ir/ops/op_row.h"
 
 namespace lathe {
@@ -39,6 +40,7 @@ class Lowerer {
   Lowerer(Graph& graph, ShapeEnv& shapes) {
     out_.graph = &graph;
     out_.shapes = &shapes;
+    out_.class_of.resize(graph.next_id());
   }
 
   absl::StatusOr<LoopGraph> Run() {
@@ -105,10 +107,21 @@ class Lowerer {
         return Opaque(node, "it sees bytes as elements of another width");
       }
     }
+    out_.class_of[node->id] = ClassOf(*node);
     for (size_t k = 0; k < lowered.size(); ++k) {
       AddResult(node, node->results[k], std::make_shared<const Lowered>(std::move(lowered[k])));
     }
     return absl::OkStatus();
+  }
+
+  int ClassOf(const Node& node) {
+    words_.clear();
+    words_.Add(reinterpret_cast<uint64_t>(node.row));
+    bool comparable = true;
+    for (const Argument& argument : node.arguments) comparable &= words_.Add(argument);
+    if (!comparable) words_.Add(reinterpret_cast<uint64_t>(&node));
+    for (const Value* result : node.results) words_.Add(result->type);
+    return classes_.Of(words_);
   }
 
   void AddResult(Node* node, Value* value, std::shared_ptr<const Lowered> lowered) {
@@ -141,6 +154,8 @@ class Lowerer {
   }
 
   LoopGraph out_;
+  CallWords words_;
+  WordClasses classes_;
 };
 
 }  // namespace

@@ -35,6 +35,9 @@ struct LoopGraph {
   absl::flat_hash_map<const Value*, int> index;  // value -> nodes
   absl::flat_hash_map<const Value*, std::shared_ptr<const Lowered>> views;
   ViewRoots roots;
+  // By Node::id, of the nodes of `nodes` and `views`: equal numbers are calls alike
+  // (ir/graph/call_classes.h) whose results have the same types too.
+  std::vector<int> class_of;
   // Nodes without loops, by node: an extern, a scatter, evaluate alone, control.
   absl::flat_hash_map<const Node*, ScheduledStep> steps;
   // ScatterLoops of scatter steps.

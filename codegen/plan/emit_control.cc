@@ -88,6 +88,62 @@ absl::Status PlanEmitter::EmitAssertion(const Node& node) {
 }
 
 absl::Status PlanEmitter::EmitSubgraphs(const Node& node) {
+  return node.arguments[0].kind() == Argument::Kind::kGraph ? EmitLoop(node) : EmitBranches(node);
+}
+
+absl::StatusOr<int32_t> PlanEmitter::EmitSubplan(Graph& graph, const std::vector<Expr>& symbols) {
+  PlanEmitter emitter(graph, shapes_, tables_);
+  emitter.outer_names_ = described_;
+  LATHE_ASSIGN_OR_RETURN(Plan plan, emitter.Run(symbols));
+  tables_.out.plan.subplans.push_back(std::move(plan));
+  return static_cast<int32_t>(tables_.out.plan.subplans.size()) - 1;
+}
+
+absl::StatusOr<std::vector<TensorSlot>> PlanEmitter::TensorSlots(
+    const std::vector<Value*>& operands) {
+  std::vector<TensorSlot> slots;
+  for (Value* operand : operands) {
+    if (!operand->type.is_tensor()) continue;
+    LATHE_ASSIGN_OR_RETURN(slots.emplace_back(), Slot(operand));
+  }
+  return slots;
+}
+
+std::vector<TensorSlot> PlanEmitter::ResultSlots(const Node& node) {
+  std::vector<TensorSlot> slots;
+  for (Value* result : node.results) {
+    slots.push_back(plan_.tensor_count++);
+    slots_[result] = slots.back();
+  }
+  return slots;
+}
+
+// A condition and a body over what is carried, then the additional inputs.
+absl::Status PlanEmitter::EmitLoop(const Node& node) {
+  if (node.arguments.size() != 4 || node.arguments[1].kind() != Argument::Kind::kGraph) {
+    return Unimplemented(node.op, ": only cond and while_loop run sub-graphs on compiled tiers");
+  }
+  const std::vector<Graph*> graphs = {node.arguments[0].graph().get(),
+                                      node.arguments[1].graph().get()};
+  std::vector<Value*> carried, additional;
+  node.arguments[2].ForEachValue([&](Value* v) { carried.push_back(v); });
+  node.arguments[3].ForEachValue([&](Value* v) { additional.push_back(v); });
+  std::vector<Value*> operands = carried;
+  operands.insert(operands.end(), additional.begin(), additional.end());
+  WhileStep step;
+  const std::vector<Expr> symbols = BoundSymbolsOf(graphs, operands);
+  LATHE_RETURN_IF_ERROR(Registers(symbols, &step.scalar_inputs));
+  LATHE_ASSIGN_OR_RETURN(step.carried, TensorSlots(carried));
+  LATHE_ASSIGN_OR_RETURN(step.additional, TensorSlots(additional));
+  LATHE_ASSIGN_OR_RETURN(step.condition, EmitSubplan(*graphs[0], symbols));
+  LATHE_ASSIGN_OR_RETURN(step.body, EmitSubplan(*graphs[1], symbols));
+  step.outputs = ResultSlots(node);
+  for (Value* operand : operands) Touch(roots_.Root(operand));
+  Add(std::move(step));
+  return BindSizes(node);
+}
+
+absl::Status PlanEmitter::EmitBranches(const Node& node) {
   std::vector<Graph*> graphs;
   std::vector<Value*> operands;
   std::optional<Argument> predicate;
@@ -101,7 +157,7 @@ absl::Status PlanEmitter::EmitSubgraphs(const Node& node) {
     }
   }
   if (graphs.size() != 2 || !predicate.has_value()) {
-    return Unimplemented(node.op, ": only cond runs sub-graphs on compiled tiers");
+    return Unimplemented(node.op, ": only cond and while_loop run sub-graphs on compiled tiers");
   }
   CondStep step;
   step.node = NameOf(node);
@@ -109,22 +165,11 @@ absl::Status PlanEmitter::EmitSubgraphs(const Node& node) {
   LATHE_ASSIGN_OR_RETURN(step.predicate, Predicate(*predicate));
   std::vector<Expr> symbols = BoundSymbolsOf(graphs, operands);
   LATHE_RETURN_IF_ERROR(Registers(symbols, &step.scalar_inputs));
-  for (Value* operand : operands) {
-    if (!operand->type.is_tensor()) continue;
-    LATHE_ASSIGN_OR_RETURN(TensorSlot slot, Slot(operand));
-    step.inputs.push_back(slot);
-  }
+  LATHE_ASSIGN_OR_RETURN(step.inputs, TensorSlots(operands));
   for (Graph* graph : graphs) {
-    PlanEmitter emitter(*graph, shapes_, tables_);
-    emitter.outer_names_ = described_;
-    LATHE_ASSIGN_OR_RETURN(Plan plan, emitter.Run(symbols));
-    step.branches.push_back(static_cast<int32_t>(tables_.out.plan.subplans.size()));
-    tables_.out.plan.subplans.push_back(std::move(plan));
+    LATHE_ASSIGN_OR_RETURN(step.branches.emplace_back(), EmitSubplan(*graph, symbols));
   }
-  for (Value* result : node.results) {
-    slots_[result] = plan_.tensor_count++;
-    step.outputs.push_back(slots_[result]);
-  }
+  step.outputs = ResultSlots(node);
   for (Value* operand : operands) Touch(roots_.Root(operand));
   Add(std::move(step));
   return BindSizes(node);

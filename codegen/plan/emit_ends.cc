@@ -167,6 +167,9 @@ void PlanEmitter::SetLifetimes() {
     } else if (const auto* cond = std::get_if<CondStep>(&plan_.steps[k])) {
       for (TensorSlot slot : cond->inputs) use(slot);
       for (TensorSlot slot : cond->inputs) keep_.push_back(slot);
+    } else if (const auto* loop = std::get_if<WhileStep>(&plan_.steps[k])) {
+      for (TensorSlot slot : loop->carried) use(slot);
+      for (TensorSlot slot : loop->additional) use(slot);
     } else if (const auto* item = std::get_if<BindItemStep>(&plan_.steps[k])) {
       use(item->tensor);
     } else if (const auto* ret = std::get_if<ReturnStep>(&plan_.steps[k])) {

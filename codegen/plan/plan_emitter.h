@@ -115,6 +115,12 @@ class PlanEmitter {
   static Value* FirstTensor(const Node& node);
   absl::Status EmitAssertion(const Node& node);
   absl::Status EmitSubgraphs(const Node& node);
+  absl::Status EmitBranches(const Node& node);
+  absl::Status EmitLoop(const Node& node);
+  // The index of the sub-plan, whose registers 0, 1... are the symbols.
+  absl::StatusOr<int32_t> EmitSubplan(Graph& graph, const std::vector<Expr>& symbols);
+  absl::StatusOr<std::vector<TensorSlot>> TensorSlots(const std::vector<Value*>& operands);
+  std::vector<TensorSlot> ResultSlots(const Node& node);
   absl::StatusOr<Register> Predicate(const Argument& predicate);
   std::vector<Expr> BoundSymbolsOf(const std::vector<Graph*>& graphs,
                                    const std::vector<Value*>& operands);

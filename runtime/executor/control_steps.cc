@@ -1,5 +1,6 @@
 // Steps that run sub-plans.
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -56,11 +57,26 @@ class Cond final : public Step {
   const CondStep& step_;
 };
 
+Tensor CopyLaidOutAs(const Tensor& first, const Tensor& next) {
+  Tensor copy = Tensor::EmptyStrided(first.dtype(), first.sizes(), first.strides());
+  copy.CopyFrom(next);
+  return copy;
+}
+
+// A value that a loop carries, laid out as its body reads it.
+absl::StatusOr<Tensor> LaidOutAs(const Tensor& first, const Tensor& next) {
+  if (next.dtype() != first.dtype() || next.sizes() != first.sizes()) {
+    return InvalidArgument("a value that a loop carries changed its dtype or sizes");
+  }
+  return next.strides() == first.strides() ? next : CopyLaidOutAs(first, next);
+}
+
 class While final : public Step {
  public:
   explicit While(const WhileStep& step) : step_(step) {}
   absl::Status Run(Frame& frame, Context& context) const override {
-    std::vector<Tensor> state = Tensors(frame, step_.carried);
+    const std::vector<Tensor> carried = Tensors(frame, step_.carried);
+    std::vector<Tensor> state = carried;
     const std::vector<Tensor> additional = Tensors(frame, step_.additional);
     state.insert(state.end(), additional.begin(), additional.end());
     const std::vector<int64_t> scalars = Scalars(frame, step_.scalar_inputs);
@@ -72,10 +88,19 @@ class While final : public Step {
       LATHE_ASSIGN_OR_RETURN(const std::vector<RunValue> next,
                              context.Call(step_.body, state, scalars));
       for (size_t k = 0; k < next.size(); ++k) {
-        LATHE_ASSIGN_OR_RETURN(state[k], AsTensor(next[k]));
+        LATHE_ASSIGN_OR_RETURN(const Tensor value, AsTensor(next[k]));
+        LATHE_ASSIGN_OR_RETURN(state[k], LaidOutAs(carried[k], value));
       }
     }
     for (size_t k = 0; k < step_.outputs.size(); ++k) {
+      // An operand that the body passes on may lie where later steps write.
+      const auto is_same = [&](const Tensor& operand) {
+        return state[k].storage() == operand.storage();
+      };
+      if (std::any_of(carried.begin(), carried.end(), is_same) ||
+          std::any_of(additional.begin(), additional.end(), is_same)) {
+        state[k] = CopyLaidOutAs(carried[k], state[k]);
+      }
       frame.SetTensor(step_.outputs[k], state[k], state[k].offset());
     }
     return absl::OkStatus();

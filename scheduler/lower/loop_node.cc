@@ -93,7 +93,10 @@ class Lowerer {
 
   absl::Status Add(Node* node, std::vector<Lowered> lowered) {
     if (lowered.size() == 1 && std::holds_alternative<ExternLoops>(lowered[0])) {
-      out_.steps[node] = ScheduledExtern{node, std::get<ExternLoops>(std::move(lowered[0])), {}};
+      ScheduledExtern step;
+      step.node = node;
+      step.call = std::get<ExternLoops>(std::move(lowered[0]));
+      out_.steps[node] = std::move(step);
       return absl::OkStatus();
     }
     if (lowered.size() != node->results.size()) {

@@ -14,6 +14,7 @@ import sys
 import torch
 from safetensors.torch import save_file
 from torch import nn
+from torch._higher_order_ops.while_loop import while_loop
 from torch.utils import _pytree as pytree
 
 AUTO = torch.export.Dim.AUTO
@@ -128,6 +129,25 @@ class Autocast(nn.Module):
         return y, z, loss, exact
 
 
+class Turns(nn.Module):
+    """A layer taken as often as the first of some numbers says."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x, count):
+        def goes_on(turn, y):
+            return turn < count[0]
+
+        def body(turn, y):
+            return turn + 1, torch.tanh(self.linear(y)) + 0.5 * y
+
+        start = torch.zeros((), dtype=torch.int64)
+        turn, y = while_loop(goes_on, body, (start, x))
+        return y, turn
+
+
 class BatchStatistics(nn.Module):
     """Batch normalization that keeps training: the running statistics change."""
 
@@ -185,6 +205,7 @@ MODULES = {
                      {2: 2 * torch.export.Dim("h", min=2, max=64)}),
     "forgetful": (Forgetful, (uniform(3, 4),), None),
     "autocast": (Autocast, (uniform(2, 3, 8, 8),), (uniform(3, 3, 8, 8),)),
+    "turns": (Turns, (uniform(3, 4), torch.tensor([5, 0])), (uniform(6, 4), torch.tensor([0]))),
     "batch_statistics": (BatchStatistics, (uniform(4, 3, 6, 6),), (uniform(7, 3, 6, 6),)),
     "batch_statistics_decomposed": (BatchStatistics, (uniform(4, 3, 6, 6),), None),
     "rotation": (Rotation, (uniform(2, 6, 3, 8),), (uniform(3, 6, 3, 8),)),

@@ -76,6 +76,62 @@ OpRow CondRow() {
   return row;
 }
 
+// What the loop carries. The body's own types are compared: what it is given it must give again.
+Types InferLoop(const InferContext& c) {
+  const Graph& body = *c.args[1].graph();
+  const std::vector<ValueType> next = OutputTypes(body);
+  const std::vector<Argument>& carried = c.args[2].list();
+  if (next.size() != carried.size() || body.inputs().size() < carried.size()) {
+    return InvalidArgument("while_loop: its body takes ", body.inputs().size(),
+                           " values and gives ", next.size(), ", it carries ", carried.size());
+  }
+  std::vector<ValueType> types;
+  for (size_t k = 0; k < carried.size(); ++k) {
+    const ValueType& from = body.inputs()[k]->type;
+    if (!from.is_tensor() || !carried[k].is_value() || !carried[k].value()->type.is_tensor()) {
+      return Unimplemented("while_loop: carried value ", k, " is ", ToString(from),
+                           ", only tensors can be carried");
+    }
+    if (!next[k].is_tensor() || from.tensor().dtype != next[k].tensor().dtype ||
+        from.tensor().sizes != next[k].tensor().sizes) {
+      return InvalidArgument("while_loop: carried value ", k, " is ", ToString(from),
+                             ", its body makes it ", ToString(next[k]));
+    }
+    types.push_back(carried[k].value()->type);
+  }
+  return types;
+}
+
+absl::StatusOr<std::vector<HostValue>> EvaluateLoop(const EvaluateContext& c) {
+  std::vector<HostValue> state = OperandsOf(c.args, 2);
+  const std::vector<HostValue> additional = OperandsOf(c.args, 3);
+  const auto run = [&](int graph) {
+    std::vector<HostValue> operands = state;
+    operands.insert(operands.end(), additional.begin(), additional.end());
+    return c.run_graph(*c.args.literal(graph).graph(), std::move(operands));
+  };
+  for (;;) {
+    LATHE_ASSIGN_OR_RETURN(const std::vector<HostValue> more, run(0));
+    const bool goes_on =
+        more[0].is_tensor() ? more[0].tensor().AtLinear(0).ToBool() : more[0].scalar().ToBool();
+    if (!goes_on) return state;
+    LATHE_ASSIGN_OR_RETURN(state, run(1));
+  }
+}
+
+OpRow LoopRow() {
+  OpRow row;
+  row.schema =
+      "while_loop(Graph cond_graph, Graph body_graph, Any carried_inputs=[], Any "
+      "additional_inputs=[]) -> Any[]";
+  row.doc =
+      "Runs the body while the condition holds, both on what is carried and the additional inputs; "
+      "the body gives what is carried next, of the same dtypes and sizes.";
+  row.infer = InferLoop;
+  row.evaluate = EvaluateLoop;
+  return row;
+}
+
 // A region that only carries a mode: inlined before everything else (ir/passes/inline_wrappers).
 OpRow WrapperRow(std::string schema, int body) {
   OpRow row;
@@ -91,7 +147,7 @@ OpRow WrapperRow(std::string schema, int body) {
 }  // namespace
 
 std::vector<OpRow> ControlRows() {
-  std::vector<OpRow> rows = {CondRow()};
+  std::vector<OpRow> rows = {CondRow(), LoopRow()};
   rows.push_back(WrapperRow(
       "wrap_with_set_grad_enabled(Any enabled, Graph body, Any operands=[]) -> Any[]", 1));
   rows.push_back(WrapperRow(

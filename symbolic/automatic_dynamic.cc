@@ -1,5 +1,6 @@
 #include "symbolic/automatic_dynamic.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -256,6 +257,10 @@ absl::StatusOr<AutomaticDynamic> AutomaticDynamic::Parse(absl::string_view text)
 }
 
 absl::Status AutomaticDynamic::Save(const std::string& path) const {
+  struct stat there;
+  if (lstat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISLNK(there.st_mode)) {
+    return FailedPrecondition("cannot write ", path, ": it is no file");
+  }
   static std::atomic<int64_t> next{0};  // several threads may save to one path
   const std::string temporary = absl::StrCat(path, ".", getpid(), ".", next++, ".tmp");
   std::ofstream out(temporary, std::ios::binary);

@@ -73,7 +73,7 @@ class AutomaticDynamic {
   // InvalidArgument with the line; another version is named.
   static absl::StatusOr<AutomaticDynamic> Parse(absl::string_view text);
   // The file is replaced in one step, whoever else saves there at the time; a symbolic link is
-  // replaced too, not followed. NotFound when there is none to load.
+  // replaced too, not followed; a device or folder is refused. NotFound when there is none to load.
   absl::Status Save(const std::string& path) const;
   static absl::StatusOr<AutomaticDynamic> Load(const std::string& path);
 

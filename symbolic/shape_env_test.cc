@@ -192,7 +192,7 @@ TEST_F(ShapeEnvTest, MessagesOfShapeRulesSayWhatWasAsked) {
   EXPECT_EQ(ReshapeSizes(env_, {6}, {4}, {}).status().message(),
             "sizes [6] do not reshape to [4]: they have 6 and 4 elements");
   EXPECT_EQ(BroadcastSizes(env_, {0}, {3}, {}).status().message(),
-            "sizes [0] and [3] do not broadcast at dimension 0: 0 and 3 differ and neither is 1");
+            "sizes [0] and [3] do not broadcast at dimension 0: 0 and 3 differ, and neither is 1");
 }
 
 TEST_F(ShapeEnvTest, ContiguousStridesAreContiguous) {
@@ -487,6 +487,7 @@ TEST(AutomaticDynamicTest, PersistsToAFile) {
   ASSERT_TRUE(seen.Save(path).ok());
   EXPECT_EQ(*AutomaticDynamic::Load(path), seen);
   EXPECT_EQ(AutomaticDynamic::Load(path + ".none").status().code(), Code::kNotFound);
+  EXPECT_EQ(seen.Save(testing::TempDir()).code(), Code::kFailedPrecondition);
   std::remove(path.c_str());
 }
 

@@ -37,8 +37,8 @@ absl::StatusOr<Expr> BroadcastSize(ShapeEnv& env, const Expr& a, const Expr& b,
   if (a == 1) return b;
   if (IsOne(env, a, asker)) return b;
   if (IsOne(env, b, asker)) return a;
-  if (a.is_const() && b.is_const()) {
-    return OutOfRange(ToString(a), " and ", ToString(b), " differ and neither is 1",
+  if (Eq(a, b).AsBool() == false) {
+    return OutOfRange(ToString(a), " and ", ToString(b), " differ, and neither is 1",
                       asker.ToString());
   }
   LATHE_RETURN_IF_ERROR(env.Check(Eq(a, b), asker));
@@ -75,7 +75,7 @@ absl::StatusOr<std::vector<Expr>> ReshapeSizes(ShapeEnv& env, absl::Span<const E
   const auto unknown = std::find(wanted.begin(), wanted.end(), Expr(-1));
   if (unknown == wanted.end()) {
     const Expr elements = Numel(wanted);
-    if (total.is_const() && elements.is_const() && total != elements) {
+    if (Eq(total, elements).AsBool() == false) {
       return wrong(absl::StrCat("they have ", ToString(total), " and ", ToString(elements),
                                 " elements", asker.ToString()));
     }

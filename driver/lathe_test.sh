@@ -200,6 +200,13 @@ expect 0 '"assertions": \[\{"condition": "u0 <= s0", "asked": "asked by aten._as
   "" show "$tmp/meets.lathe" --stage shapes --json
 expect 0 '"assumptions": \[\{"condition": "s0 == s1", "asked": "asked by %sum at m.py:3", "message": "aten.add.Tensor"' \
   "" show "$tmp/meets.lathe" --stage shapes --json
+# A precondition says where it comes from and which nodes could not do without it.
+expect 0 '^  range of size 0 of input input$' "" show $models/mlp.pt2 --stage shapes
+expect 0 '"preconditions": \[\{"condition": "1 <= s31", "reasons": \["range of size 0 of input input"' \
+  "" show $models/mlp.pt2 --stage shapes --json
+echo 'graph @f(%x: f32[s0, 3], %y: f32[s1, 3]) where s0 == s1 { %z = aten.add.Tensor(%x, %y) at "m.py:4" return %z }' \
+  >"$tmp/needs.lathe"
+expect 0 'aten.add.Tensor needs it \(asked by %z' "" show "$tmp/needs.lathe" --stage shapes
 expect 0 '^u0: item of %nonzero' "" show $models/unbacked_nonzero.pt2 --stage shapes
 # No empty batch of texts: a view of it has no size -1.
 expect 0 '^s[0-9]+: size [01] of input input_ids, range \[1, 60\]' "" \

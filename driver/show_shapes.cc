@@ -1,6 +1,7 @@
 #include "driver/show_shapes.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "codegen/plan/size_assumptions.h"
 #include "driver/json_object.h"
 #include "driver/user_inputs.h"
@@ -18,6 +20,9 @@ namespace lathe::driver {
 namespace {
 
 using symbolic::Range;
+
+constexpr size_t kMostNodesThatNeed = 3;   // of one precondition that are shown
+constexpr size_t kMostNodesToAsk = 20000;  // of a larger program only what was recorded is shown
 
 struct SymbolLine {
   std::string name, source;
@@ -33,8 +38,7 @@ struct ConditionLine {
 
 struct Shapes {
   std::vector<SymbolLine> symbols;
-  std::vector<std::string> preconditions;
-  std::vector<ConditionLine> constants, guards, assertions, assumptions;
+  std::vector<ConditionLine> preconditions, constants, guards, assertions, assumptions;
   std::vector<std::pair<std::string, std::string>> inputs, fixed, outputs;
 };
 
@@ -174,6 +178,81 @@ void CollectAssumptions(const Graph& graph, ShapeEnv& shapes, std::vector<Condit
   }
 }
 
+// What was known before any condition, and all preconditions but one.
+std::unique_ptr<ShapeEnv> WithoutPrecondition(const Program& program, const Expr& left_out) {
+  const ShapeEnv& env = *program.shapes;
+  auto others = std::make_unique<ShapeEnv>(program.context);
+  for (const Expr& symbol : env.symbols()) {
+    const symbolic::Source& source = env.source(symbol);
+    Range range;
+    if (source.kind == symbolic::Source::Kind::kInputSize) range.lower = 0;
+    if (symbol.symbol_kind() == symbolic::SymbolKind::kUnbacked) {
+      others->AddUnbacked(symbol.symbol_name(), source, range);
+    } else {
+      others->AddBacked(symbol.symbol_name(), source, env.hint(symbol), range);
+    }
+  }
+  for (const symbolic::KnownFact& fact : env.history()) {
+    const bool given = fact.origin == symbolic::Origin::kRange;
+    if (given && fact.condition != left_out) others->AddFact(fact.condition).IgnoreError();
+  }
+  for (const Expr& condition : program.main->preconditions()) {
+    if (condition != left_out) others->AddFact(condition).IgnoreError();
+  }
+  return others;
+}
+
+// The nodes whose type rules could not do without the precondition.
+std::vector<std::string> NodesThatNeed(const Program& program, const Expr& condition) {
+  std::vector<std::string> texts;
+  const std::unique_ptr<ShapeEnv> others = WithoutPrecondition(program, condition);
+  for (const SizeAssumption& needed : SizeAssumptions(*program.main, *others)) {
+    if (texts.size() >= kMostNodesThatNeed) break;
+    if (others->IsKnownTrue(needed.condition) || !program.shapes->IsKnownTrue(needed.condition)) {
+      continue;
+    }
+    std::unique_ptr<ShapeEnv> with = WithoutPrecondition(program, condition);
+    if (!with->AddFact(condition).ok() || !with->IsKnownTrue(needed.condition)) continue;
+    const symbolic::Asker asker = {NameOf(*needed.node), needed.node->origin.source};
+    texts.push_back(absl::StrCat(symbolic::ToString(needed.condition), ": ", needed.node->op,
+                                 " needs it", asker.ToString()));
+  }
+  return texts;
+}
+
+// Who recorded the precondition, what the program says of it, and which nodes need it.
+std::vector<ConditionLine> CollectPreconditions(const Program& program,
+                                                const std::vector<std::string>& names,
+                                                const std::vector<ConditionLine>& assertions) {
+  const std::vector<symbolic::KnownFact> history = program.shapes->history();
+  const std::vector<Expr>& conditions = program.main->preconditions();
+  const size_t nodes = static_cast<size_t>(program.main->node_count());
+  std::vector<ConditionLine> lines;
+  for (const Expr& condition : conditions) {
+    ConditionLine line;
+    line.condition = symbolic::ToString(condition);
+    for (const symbolic::KnownFact& fact : history) {
+      if (fact.condition != condition) continue;
+      absl::string_view text = fact.text;
+      absl::ConsumePrefix(&text, absl::StrCat(line.condition, ": "));
+      line.reasons.push_back(WithNames(text, names));
+    }
+    for (const ConditionLine& stated : assertions) {
+      if (stated.condition != line.condition) continue;
+      line.reasons.push_back(
+          absl::StrCat("stated", stated.asker, stated.message.empty() ? "" : ": ", stated.message));
+    }
+    if (conditions.size() * nodes <= kMostNodesToAsk) {
+      for (std::string& text : NodesThatNeed(program, condition)) {
+        line.reasons.push_back(std::move(text));
+      }
+    }
+    if (line.reasons.empty()) line.reasons.push_back("stated by the program");
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 // A size that is known to be one number is shown as that.
 std::string KnownType(ValueType type, const ShapeEnv& shapes) {
   const auto known = [&](Expr& e) {
@@ -221,9 +300,6 @@ Shapes Collect(const Program& program) {
   Shapes s;
   ShapeEnv& env = *program.shapes;
   const std::vector<std::string> names = InputNames(program);
-  for (const Expr& e : program.main->preconditions()) {
-    s.preconditions.push_back(symbolic::ToString(e));
-  }
   for (const symbolic::ConstantSymbol& c : symbolic::ExplainConstants(env)) {
     s.constants.push_back({absl::StrCat(symbolic::ToString(c.symbol), " == ", c.value), "", "",
                            TextsOf(c.proof, names)});
@@ -238,6 +314,7 @@ Shapes Collect(const Program& program) {
   std::vector<Expr> checked;
   CollectAssertions(*program.main, s.assertions, checked);
   CollectAssumptions(*program.main, env, s.assumptions, checked);
+  s.preconditions = CollectPreconditions(program, names, s.assertions);
   // A call that does not end in an error meets these, so they narrow what the symbols can be.
   for (const Expr& condition : checked) env.AddFact(condition).IgnoreError();
   for (const Expr& symbol : env.symbols()) {
@@ -307,9 +384,7 @@ std::string ShapesText(const Program& program) {
     if (line.multiple_of > 1) absl::StrAppend(&text, ", a multiple of ", line.multiple_of);
     text += "\n";
   }
-  for (const std::string& condition : s.preconditions) {
-    absl::StrAppend(&text, "where ", condition, "\n");
-  }
+  AppendConditions("where", s.preconditions, text);
   AppendConditions("constant", s.constants, text);
   AppendConditions("guard", s.guards, text);
   AppendConditions("assert", s.assertions, text);
@@ -342,7 +417,7 @@ std::string ShapesJson(const Program& program) {
   return JsonObject()
       .Add("stage", "shapes")
       .AddRaw("symbols", JsonArray(symbols))
-      .AddRaw("preconditions", StringsJson(s.preconditions))
+      .AddRaw("preconditions", ConditionsJson(s.preconditions))
       .AddRaw("constants", ConditionsJson(s.constants))
       .AddRaw("guards", ConditionsJson(s.guards))
       .AddRaw("assertions", ConditionsJson(s.assertions))

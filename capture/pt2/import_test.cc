@@ -378,6 +378,22 @@ TEST(Import, GuardsBesideTheInputsAreLeftOut) {
                                      "input of the call (L['x']._base.size()[1] != 5)"});
 }
 
+// A precondition names the guard that torch.export recorded it as.
+TEST(Import, PreconditionsNameTheirGuards) {
+  ProgramWriter p = NestedInputs();
+  p.Guard("L['x'].size()[0] <= 8");
+  absl::StatusOr<Program> program = Import(p);
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::vector<symbolic::KnownFact> history = program->shapes->history();
+  const auto guard = std::find_if(history.begin(), history.end(), [](const auto& fact) {
+    return fact.origin == symbolic::Origin::kPrecondition;
+  });
+  ASSERT_TRUE(guard != history.end());
+  EXPECT_EQ(guard->text,
+            "s0 <= 8: precondition (asked by torch.export at guards_code[0], "
+            "L['x'].size()[0] <= 8)");
+}
+
 TEST(Import, ConstantArgumentsKeepNameAndValue) {
   absl::StatusOr<Program> program = Import(NestedInputs());
   ASSERT_TRUE(program.ok()) << program.status();

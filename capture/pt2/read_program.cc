@@ -175,13 +175,14 @@ void NarrowEnds(const Expr& condition, ShapeEnv& shapes) {
 
 // `where` is the condition's place in the file.
 absl::Status AddPrecondition(const Expr& condition, const JsonValue& where, absl::string_view text,
-                             Program& program) {
+                             absl::string_view recorded_in, Program& program) {
   // Ranges are preconditions already, so what follows from them needs no check of its own.
   if (program.shapes->IsKnownTrue(condition)) return absl::OkStatus();
   if (program.shapes->IsKnownFalse(condition)) {
     return where.Invalid("no input can meet the guard ", text);
   }
-  absl::Status added = program.shapes->AddFact(condition);
+  const symbolic::Asker asker = {"torch.export", std::string(recorded_in)};
+  absl::Status added = program.shapes->AddFact(condition, asker);
   if (!added.ok()) return where.Annotated(added);
   program.main->preconditions().push_back(condition);
   NarrowEnds(condition, *program.shapes);
@@ -206,8 +207,8 @@ absl::Status AddExpressionRanges(const JsonValue& root, const std::vector<Expres
     if (r.range.lower != Range::kMin) bounds.push_back(symbolic::Le(r.range.lower, r.e));
     if (r.range.upper != Range::kMax) bounds.push_back(symbolic::Le(r.e, r.range.upper));
     for (const Expr& bound : bounds) {
-      LATHE_RETURN_IF_ERROR(
-          AddPrecondition(bound, *root.Find("range_constraints"), r.text, program));
+      LATHE_RETURN_IF_ERROR(AddPrecondition(bound, *root.Find("range_constraints"), r.text,
+                                            "range_constraints", program));
     }
   }
   return absl::OkStatus();
@@ -232,7 +233,8 @@ absl::Status ReadGuards(const JsonValue& root, const GuardSources& sources, Prog
     if (condition->type() != symbolic::ExprType::kBool) {
       return (*guards)[k].Invalid("the guard is not a condition");
     }
-    LATHE_RETURN_IF_ERROR(AddPrecondition(*condition, (*guards)[k], text, program));
+    const std::string place = absl::StrCat("guards_code[", k, "], ", text);
+    LATHE_RETURN_IF_ERROR(AddPrecondition(*condition, (*guards)[k], text, place, program));
   }
   return absl::OkStatus();
 }

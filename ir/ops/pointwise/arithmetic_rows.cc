@@ -8,7 +8,8 @@ namespace lathe {
 namespace {
 
 // a + sign * alpha * b, `alpha` the number argument 2. As eager has it: in f32 and f64 one
-// rounding, in narrower floats one more, of the product.
+// rounding, in narrower floats one more, of the product. (Eager's vectors leave that one out, for
+// as many of the elements as fill 32 at a time; results here do not depend on the place.)
 OpsValue Scaled(const PointwiseCall& c, OpsValue a, OpsValue b, bool subtracts) {
   constexpr int kAlpha = 2;
   const bool is_known = !c.args.ScalarExpr(kAlpha) && !c.args.Number(kAlpha).is_complex();
@@ -78,14 +79,17 @@ DTypeRule SquareDTypes() {
 
 std::vector<OpRow> ProductRows() {
   PointwiseBody addcmul = [](const PointwiseCall& c) {
-    return c.ops.Add(c[0], c.ops.Mul(c.ops.Mul(c.Number(3), c[1]), c[2]));
+    const OpsValue factor = c.ops.Mul(c.Number(3), c[1]);
+    // Eager's last step rounds once.
+    if (IsFloat(c.dtype)) return c.ops.Fma(factor, c[2], c[0]);
+    return c.ops.Add(c[0], c.ops.Mul(factor, c[2]));
   };
   PointwiseBody addcdiv = [](const PointwiseCall& c) {
     return c.ops.Add(c[0], c.ops.Div(c.ops.Mul(c.Number(3), c[1]), c[2]));
   };
   return {
-      Binary("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", "self * other; bool: and.",
-             Promote(), &OpsHandler::Mul, false),
+      BinaryOfNumbers("aten::mul.Tensor(Tensor self, Tensor other) -> Tensor",
+                      "self * other; bool: and.", Promote(), BodyOf(&OpsHandler::Mul)),
       Binary("aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", "self * other; bool: and.",
              Promote(), &OpsHandler::Mul, false),
       Unary("square", "self * self; of bool in i64, as a power.", SquareDTypes(),
@@ -132,20 +136,24 @@ OpsValue Divide(const PointwiseCall& c) {
 
 std::vector<OpRow> QuotientRows() {
   return {
-      Binary("aten::div.Tensor(Tensor self, Tensor other) -> Tensor",
-             "The true quotient; integers give f32.", PromoteToFloat(), &OpsHandler::Div, false),
+      BinaryOfNumbers("aten::div.Tensor(Tensor self, Tensor other) -> Tensor",
+                      "The true quotient; integers give f32.", PromoteToFloat(),
+                      BodyOf(&OpsHandler::Div)),
       Binary("aten::div.Scalar(Tensor self, Scalar other) -> Tensor",
              "The true quotient; integers give f32.", PromoteToFloat(), &OpsHandler::Div, false),
-      Binary("aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-             "The quotient rounded down, to zero, or not at all. Integers fail on 0.",
-             DivisionDTypes(), Divide),
+      BinaryOfNumbers(
+          "aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+          "The quotient rounded down, to zero, or not at all. Integers fail on 0.",
+          DivisionDTypes(), Divide),
       Binary("aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
              "The quotient rounded down, to zero, or not at all. Integers fail on 0.",
              DivisionDTypes(), Divide),
-      Binary("aten::floor_divide(Tensor self, Tensor other) -> Tensor",
-             "Python's //. Integers fail on 0.", Promote(kTakesRealNumbers), &OpsHandler::FloorDiv),
-      Binary("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
-             "Python's //. Integers fail on 0.", Promote(kTakesRealNumbers), &OpsHandler::FloorDiv),
+      BinaryOfNumbers("aten::floor_divide(Tensor self, Tensor other) -> Tensor",
+                      "Python's //. Integers fail on 0.", Promote(kTakesRealNumbers),
+                      BodyOf(&OpsHandler::FloorDiv)),
+      BinaryOfNumbers("aten::floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+                      "Python's //. Integers fail on 0.", Promote(kTakesRealNumbers),
+                      BodyOf(&OpsHandler::FloorDiv)),
       Binary("aten::remainder.Tensor(Tensor self, Tensor other) -> Tensor",
              "Python's %: the divisor's sign. Integers fail on 0.", Promote(kTakesRealNumbers),
              &OpsHandler::Remainder),
@@ -274,13 +282,14 @@ std::vector<OpRow> ExtremeRows() {
   };
 }
 
-// w < 0.5: a + w * (b - a); else b - (b - a) * (1 - w), so that w = 1 gives b.
+// w < 0.5: a + w * (b - a); else b - (b - a) * (1 - w), so that w = 1 gives b. The last step
+// rounds once.
 OpsValue Lerp(const PointwiseCall& c) {
   OpsHandler& ops = c.ops;
   OpsValue a = c[0], b = c[1], w = c[2];
   OpsValue difference = ops.Sub(b, a);
-  OpsValue low = ops.Add(a, ops.Mul(w, difference));
-  OpsValue high = ops.Sub(b, ops.Mul(difference, ops.Sub(c.Constant(1), w)));
+  OpsValue low = ops.Fma(w, difference, a);
+  OpsValue high = ops.Fma(ops.Neg(difference), ops.Sub(c.Constant(1), w), b);
   return ops.Where(ops.Lt(ops.Abs(w), c.Constant(0.5)), low, high);
 }
 

@@ -109,10 +109,16 @@ OpsValue ScalarOperand(const PointwiseSpec& spec, OpsHandler& ops, const OpArgs&
   return wrapped(ops.Constant(value, computing));
 }
 
-// A tensor operand, converted as eager's iterator does: to `common`, then to what is computed in.
-OpsValue ToComputing(OpsHandler& ops, OpsValue value, DType stored, const PointwiseDTypes& dtypes,
-                     DType computing) {
-  if (stored != dtypes.common) value = ops.Cast(value, dtypes.common);
+// Whether tensor operand k counts as a number.
+bool IsNumber(const PointwiseSpec& spec, size_t k, int rank, const PointwiseDTypes& dtypes) {
+  return spec.reads_numbers && k == 1 && rank == 0 && IsFloat(dtypes.common);
+}
+
+// A tensor operand, converted as eager's iterator does: to `common` but for numbers, then to what
+// is computed in.
+OpsValue ToComputing(OpsHandler& ops, OpsValue value, DType stored, bool is_number,
+                     const PointwiseDTypes& dtypes, DType computing) {
+  if (stored != dtypes.common && !is_number) value = ops.Cast(value, dtypes.common);
   return ops.dtype(value) == computing ? value : ops.Cast(value, computing);
 }
 
@@ -147,7 +153,9 @@ absl::StatusOr<std::vector<Lowered>> Lower(const std::shared_ptr<const Pointwise
         OpsValue value = in.Load(ops, tensor, BroadcastIndex(type, sizes, index));
         bool is_mask = IsMask(*spec, static_cast<int>(k));
         call.in.push_back(is_mask ? ops.Cast(value, DType::kBool)
-                                  : ToComputing(ops, value, type.dtype, dtypes, computing));
+                                  : ToComputing(ops, value, type.dtype,
+                                                IsNumber(*spec, k, type.rank(), dtypes), dtypes,
+                                                computing));
       } else {
         call.in.push_back(ScalarOperand(*spec, ops, args, i, dtypes, computing));
       }
@@ -231,7 +239,9 @@ absl::StatusOr<std::vector<HostValue>> Evaluate(const PointwiseSpec& spec,
         OpsValue value = ops.Input(GatherColumn(*tensor, walks[k].Next(count)));
         bool is_mask = IsMask(spec, static_cast<int>(k));
         call.in.push_back(is_mask ? ops.Cast(value, DType::kBool)
-                                  : ToComputing(ops, value, tensor->dtype(), dtypes, computing));
+                                  : ToComputing(ops, value, tensor->dtype(),
+                                                IsNumber(spec, k, tensor->rank(), dtypes), dtypes,
+                                                computing));
       } else if (args.IsNone(i)) {
         call.in.push_back({});
       } else {
@@ -353,6 +363,16 @@ OpRow Binary(const std::string& schema, const std::string& doc, DTypeRule dtypes
                     .dtypes = std::move(dtypes),
                     .body = BodyOf(method),
                     .round_scalars = round_scalars});
+}
+
+OpRow BinaryOfNumbers(const std::string& schema, const std::string& doc, DTypeRule dtypes,
+                      PointwiseBody body) {
+  return Pointwise({.schema = schema,
+                    .doc = doc,
+                    .operands = {0, 1},
+                    .dtypes = std::move(dtypes),
+                    .body = std::move(body),
+                    .reads_numbers = true});
 }
 
 }  // namespace lathe

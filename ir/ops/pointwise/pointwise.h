@@ -78,6 +78,9 @@ struct PointwiseSpec {
   // Scalar operands pass through `common` (eager wraps them into a tensor of it) instead of keeping
   // the computing precision.
   bool round_scalars = false;
+  // The second operand, when it is a tensor without dimensions, counts as a number too: eager reads
+  // it from its own dtype into the computing one.
+  bool reads_numbers = false;
   // The result is contiguous whatever the operands' strides are.
   bool contiguous_result = false;
   // Evaluation alone, for functions that loops do not compute: from the operands in double (int64
@@ -101,6 +104,9 @@ OpRow Binary(const std::string& schema, const std::string& doc, DTypeRule dtypes
              PointwiseBody body);
 OpRow Binary(const std::string& schema, const std::string& doc, DTypeRule dtypes,
              BinaryMethod method, bool round_scalars = true);
+// The same with numbers in the computing dtype, the Scalar or the tensor without dimensions.
+OpRow BinaryOfNumbers(const std::string& schema, const std::string& doc, DTypeRule dtypes,
+                      PointwiseBody body);
 PointwiseBody BodyOf(UnaryMethod method);
 PointwiseBody BodyOf(BinaryMethod method);
 

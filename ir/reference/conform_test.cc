@@ -71,7 +71,7 @@ TEST(Conform, EvaluateAgrees) { CheckAll(CheckCall, "ops", 9056); }
 TEST(Conform, LoweringsAgree) { CheckAll(CheckLowering, "ops", 5545); }
 TEST(Conform, EvaluateAgreesOnMore) { CheckAll(CheckCall, "more_ops", 1117); }
 TEST(Conform, LoweringsAgreeOnMore) { CheckAll(CheckLowering, "more_ops", 58); }
-TEST(Conform, EvaluateAgreesOnIntegers) { CheckAll(CheckCall, "integer_ops", 947); }
+TEST(Conform, EvaluateAgreesOnIntegers) { CheckAll(CheckCall, "integer_ops", 1039); }
 TEST(Conform, LoweringsAgreeOnIntegers) { CheckAll(CheckLowering, "integer_ops", 169); }
 
 }  // namespace

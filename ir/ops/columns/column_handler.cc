@@ -144,7 +144,8 @@ double FloatBinary(OpKind kind, double a, double b, DType dtype) {
     case OpKind::kFloorDiv:
       return PythonFloorDiv(a, b);
     case OpKind::kTruncDiv:
-      return std::trunc(a / b);
+      // The digits that f32 lacks would be cut off a quotient that rounds up to an integer.
+      return std::trunc(dtype == DType::kF32 ? static_cast<float>(a / b) : a / b);
     case OpKind::kRemainder:
       return PythonMod(a, b);
     case OpKind::kFmod:

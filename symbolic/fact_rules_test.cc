@@ -178,6 +178,10 @@ void SimplifyRareOnes() {
       floats.Simplify(e);
     }
   }
+  World apart({-8, 8}, {-8, 8});
+  EXPECT_TRUE(apart.Learn(Eq(Mod(apart.x, 4), 0)) && apart.Learn(Eq(Mod(apart.y, 4), 0)));
+  EXPECT_TRUE(apart.Learn(Ne(apart.x, apart.y)));
+  apart.Simplify(Le(4, Abs(apart.x - apart.y)));
   World signs({-5, 5}, {-5, 5});
   {
     const Expr &x = signs.x, &y = signs.y;

@@ -171,16 +171,28 @@ static int64_t Root(int64_t v, int64_t n) {
   return low;
 }
 
+// The least r >= 0 with r**n >= v, for v >= 1.
+static int64_t RootAbove(int64_t v, int64_t n) { return Root(v - 1, n) + 1; }
+
 // What a bound of base**exponent says of the base.
 bool Knowledge::NarrowBase(const Expr& base, int64_t exponent, const Range& range) {
-  if (exponent < 2 || exponent > 62 || IsInfiniteUpper(range.upper)) return true;
+  if (exponent < 2 || exponent > 62) return true;
+  const bool has_upper = !IsInfiniteUpper(range.upper), has_lower = !IsInfiniteLower(range.lower);
   Range r;
   if (exponent % 2 == 0) {
     if (range.upper < 0) return false;
-    r.upper = Root(range.upper, exponent);
-    r.lower = -r.upper;
-  } else if (range.upper >= 0) {
-    r.upper = Root(range.upper, exponent);
+    if (has_upper) r.upper = Root(range.upper, exponent);
+    if (has_upper) r.lower = -r.upper;
+    if (range.lower >= 1 && RangeOf(base).lower >= 0) r.lower = RootAbove(range.lower, exponent);
+    return Narrow(base, r);
+  }
+  if (has_upper) {
+    r.upper = range.upper >= 0             ? Root(range.upper, exponent)
+              : range.upper == Range::kMin ? Range::kMax
+                                           : -RootAbove(-range.upper, exponent);
+  }
+  if (has_lower) {
+    r.lower = range.lower >= 1 ? RootAbove(range.lower, exponent) : -Root(-range.lower, exponent);
   }
   return Narrow(base, r);
 }

@@ -178,8 +178,9 @@ absl::Status ShapeEnv::Impl::AddFact(const Expr& condition, Origin origin, const
   const std::optional<bool> known = knowledge->Decide(condition);
   if (known == true && !contradictory && !IsWorthLearning(condition)) return absl::OkStatus();
   if (known == false || contradictory || !Learn(condition, origin, asker)) {
-    return OutOfRange("fact ", ShortText(condition),
-                      " contradicts what is known: ", Known(condition), asker.ToString());
+    const std::string others = Known(condition);
+    return OutOfRange("fact ", ShortText(condition), " contradicts what is known: ",
+                      others == "nothing" ? "it holds for no values" : others, asker.ToString());
   }
   return absl::OkStatus();
 }

@@ -127,6 +127,18 @@ std::optional<Expr> OneExponent(const FactRuleInput& in) {
   return result.IsOverflow() ? std::nullopt : std::optional<Expr>(result);
 }
 
+// abs(x) of an x that is not 0 is at least what divides it.
+std::optional<Expr> MagnitudeOfMultiple(const FactRuleInput& in) {
+  if (in.e.kind() != ExprKind::kLe || in.x[1].kind() != ExprKind::kAbs ||
+      in.x[1].type() != ExprType::kInt) {
+    return std::nullopt;
+  }
+  const std::optional<int64_t> least = in.x[0].AsInt();
+  const Expr& x = in.x[1].operands()[0];
+  if (!least || in.k.DivisorOf(x) < *least || !in.k.IsNonZero(x)) return std::nullopt;
+  return Expr::Bool(true);
+}
+
 // min(x, y) == x is x <= y.
 std::optional<Expr> ChoiceIsOperand(const FactRuleInput& in) {
   if (!IsEquality(in.e)) return std::nullopt;
@@ -165,6 +177,8 @@ constexpr FactRule kComparisonRules[] = {
      NeverThatRemainder},
     {"compare.remainder_is_never", "x % d == c = false", "(x - c) % d != 0 known",
      RemainderIsNever},
+    {"compare.magnitude_of_multiple", "c <= abs(x) = true", "x != 0 and d divides x known, c <= d",
+     MagnitudeOfMultiple},
     {"compare.choice_is_operand", "min(x, y) == x = x <= y, max too", "always", ChoiceIsOperand},
     {"compare.one_exponent", "x**n < y**n = x < y of an odd n, abs(x) < abs(y) of an even one",
      "n > 1 constant", OneExponent},

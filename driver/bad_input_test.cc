@@ -81,7 +81,9 @@ class BadInput : public testing::Test {
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     outcome.out = ReadFile(out);
     outcome.err = ReadFile(err);
-    if (outcome.code != 0) EXPECT_EQ(Files(), before) << "something was written";
+    if (outcome.code != 0) {
+      EXPECT_EQ(Files(), before) << "something was written";
+    }
     return outcome;
   }
 
@@ -109,7 +111,9 @@ class BadInput : public testing::Test {
         Run({"run", Write("bad.pt2", bytes), "-i", "input=2x64xf32=1", "--tier", "tile"});
     EXPECT_TRUE(outcome.code == 0 || outcome.code == 2 || outcome.code == 3)
         << what << ": exit code " << outcome.code << ": " << outcome.err;
-    if (outcome.code != 0) EXPECT_TRUE(absl::StartsWith(outcome.err, "lathe: ")) << outcome.err;
+    if (outcome.code != 0) {
+      EXPECT_TRUE(absl::StartsWith(outcome.err, "lathe: ")) << outcome.err;
+    }
   }
 
   std::string Model(const std::string& name) { return ReadFile(models_ / (name + ".pt2")); }

@@ -296,7 +296,9 @@ TEST(CorrectedSpecification, IsAcceptedWhenItIsAskedFor) {
     ShapeEnv env(std::make_shared<ExprContext>()), again(std::make_shared<ExprContext>());
     const std::string corrected = CorrectedOf(p, p.specification, env);
     EXPECT_EQ(corrected, p.corrected) << p.specification;
-    if (!corrected.empty()) EXPECT_EQ(CorrectedOf(p, corrected, again), "") << corrected;
+    if (!corrected.empty()) {
+      EXPECT_EQ(CorrectedOf(p, corrected, again), "") << corrected;
+    }
   }
 }
 

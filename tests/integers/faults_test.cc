@@ -95,7 +95,9 @@ void ExpectResults(const FaultCase& fault, const std::vector<Tensor>& results, i
   ASSERT_EQ(results.size(), fault.results.size());
   for (size_t k = 0; k < results.size(); ++k) {
     const Tensor expected = fault.results[k].Repeated(length);
-    ASSERT_EQ(TypeString(results[k]), TypeString(expected)) << "result " << k;
+    // Some operators keep the gaps of what they copy.
+    ASSERT_EQ(results[k].dtype(), expected.dtype()) << "result " << k;
+    ASSERT_EQ(results[k].sizes(), expected.sizes()) << "result " << k;
     for (int64_t i = 0; i < expected.numel(); ++i) {
       ASSERT_TRUE(results[k].AtLinear(i).Identical(expected.AtLinear(i)))
           << "result " << k << ", element " << i << ": " << results[k].AtLinear(i).ToString()

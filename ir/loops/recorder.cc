@@ -1,5 +1,6 @@
 #include "ir/loops/recorder.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "absl/container/flat_hash_map.h"
@@ -92,7 +93,21 @@ struct Recorder::Impl {
     return condition;
   }
 
+  static bool IsPlainZero(const Scalar& number) {
+    return number.Identical(Scalar(false)) || number.Identical(Scalar(0)) ||
+           number.Identical(Scalar(0.0));
+  }
   bool IsConstant(OpsValue v) const { return op(v).kind == OpKind::kConstant; }
+  // Zero wherever `mask` is false, as masked loads are.
+  bool IsZeroUnless(OpsValue mask, OpsValue v) const {
+    while (op(v).kind == OpKind::kCast) v = {op(v).operands[0]};
+    if (op(v).kind != OpKind::kLoad || op(v).mask == kNoValue) return false;
+    const OpsValue of_load = {op(v).mask};
+    if (of_load.id == mask.id) return true;
+    const std::vector<int32_t>& both = op(of_load).operands;
+    return op(of_load).kind == OpKind::kAnd &&
+           std::find(both.begin(), both.end(), mask.id) != both.end();
+  }
   bool IsTrue(OpsValue v) const { return IsConstant(v) && op(v).constant.ToBool(); }
 
   bool CheckOperands(OpKind kind, absl::Span<const OpsValue> operands);
@@ -128,6 +143,10 @@ std::optional<OpsValue> Recorder::Impl::Simplify(OpKind kind, absl::Span<const O
   if (kind == OpKind::kWhere) {
     if (operands[1].id == operands[2].id) return operands[1];
     if (IsConstant(operands[0])) return operands[op(operands[0]).constant.ToBool() ? 1 : 2];
+    if (IsConstant(operands[2]) && IsPlainZero(op(operands[2]).constant) &&
+        IsZeroUnless(operands[0], operands[1])) {
+      return operands[1];
+    }
   }
   if (dtype == DType::kBool && (kind == OpKind::kAnd || kind == OpKind::kOr)) {
     const bool neutral = kind == OpKind::kAnd;

@@ -99,10 +99,8 @@ absl::StatusOr<std::vector<Lowered>> LowerAdaptiveAverage(const LowerContext& c,
     OpsValue inside;
     std::vector<Expr> index = place(ops, kept, reduced, inside);
     if (!inside.is_valid()) return in.Load(ops, input, index);
-    ops.PushMask(inside);
-    OpsValue v = in.Load(ops, input, index);
-    ops.PopMask();
-    return v;
+    return ops.Masked(
+        inside, [&] { return in.Load(ops, input, index); }, 0);
   };
   auto divide = [=](OpsHandler& ops, OpsValue sum, Index kept) {
     Expr count = 1;

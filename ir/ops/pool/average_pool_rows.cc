@@ -59,11 +59,8 @@ absl::Status CheckDivisor(const OpArgs& args) {
 
 OpsValue LoadOrZero(OpsHandler& ops, TensorReader& in, Value* input, const Tap& tap) {
   if (!tap.inside.is_valid()) return in.Load(ops, input, tap.index);
-  // A masked load is 0 where nothing is read.
-  ops.PushMask(tap.inside);
-  OpsValue v = in.Load(ops, input, tap.index);
-  ops.PopMask();
-  return v;
+  return ops.Masked(
+      tap.inside, [&] { return in.Load(ops, input, tap.index); }, 0);
 }
 
 absl::StatusOr<std::vector<Lowered>> LowerAverage(const LowerContext& c, int spatial) {

@@ -7,6 +7,7 @@
 #include "dtypes/base/check.h"
 #include "scheduler/fusion/domain.h"
 #include "scheduler/fusion/known_accesses.h"
+#include "symbolic/evaluate.h"
 
 namespace lathe {
 namespace {
@@ -37,6 +38,36 @@ int UseCount(const Value* value, const LoopGraph& loops) {
     if (user->results.empty()) ++count;
   }
   return count;
+}
+
+std::vector<Expr> UnbackedIn(const Expr& e) {
+  std::vector<Expr> symbols;
+  if (e.is_const()) return symbols;
+  for (const Expr& symbol : symbolic::FreeSymbols(e)) {
+    if (symbol.symbol_kind() == symbolic::SymbolKind::kUnbacked) symbols.push_back(symbol);
+  }
+  return symbols;
+}
+
+std::vector<Expr> UnbackedIn(const ValueType& type) {
+  std::vector<Expr> symbols;
+  const auto add = [&](const Expr& e) {
+    for (const Expr& symbol : UnbackedIn(e)) symbols.push_back(symbol);
+  };
+  if (type.is_scalar()) add(type.scalar().value);
+  if (type.is_tensor()) {
+    for (const Expr& size : type.tensor().sizes) add(size);
+    for (const Expr& stride : type.tensor().strides) add(stride);
+    add(type.tensor().offset);
+  }
+  return symbols;
+}
+
+template <typename Visit>
+void ForEachExpr(const Argument& argument, const Visit& visit) {
+  if (argument.kind() == Argument::Kind::kInt) visit(argument.expr());
+  if (!argument.is_list()) return;
+  for (const Argument& item : argument.list()) ForEachExpr(item, visit);
 }
 
 class Fuser {
@@ -74,7 +105,28 @@ class Fuser {
   void PlaceStep(const Node* node) {
     const int order = ++last_order_;
     fusion_.step_order[node] = order;
-    for (const Value* result : node->results) fusion_.order_of[result] = order;
+    for (const Value* result : node->results) {
+      fusion_.order_of[result] = order;
+      for (const Expr& symbol : UnbackedIn(result->type)) order_of_symbol_.emplace(symbol, order);
+    }
+  }
+
+  // The step after which all numbers are known that the node takes or has among its sizes.
+  int OrderOfSymbols(const Node& node) const {
+    int order = 0;
+    if (order_of_symbol_.empty()) return order;
+    const auto add = [&](const std::vector<Expr>& symbols) {
+      for (const Expr& symbol : symbols) {
+        const auto it = order_of_symbol_.find(symbol);
+        if (it != order_of_symbol_.end()) order = std::max(order, it->second);
+      }
+    };
+    for (const Argument& argument : node.arguments) {
+      ForEachExpr(argument, [&](const Expr& e) { add(UnbackedIn(e)); });
+      argument.ForEachValue([&](const Value* v) { add(UnbackedIn(v->type)); });
+    }
+    for (const Value* result : node.results) add(UnbackedIn(result->type));
+    return order;
   }
 
   void PlaceLoop(int n) {
@@ -82,7 +134,7 @@ class Fuser {
     fusion_.access_of[n] = accesses_.Of(node);
     AddInlinedCost(&fusion_.access_of[n]);
     const NodeAccess& access = fusion_.access_of[n];
-    int order = 0;
+    int order = OrderOfSymbols(*node.node);
     for (const Read& read : access.reads) order = std::max(order, OrderOf(read.root));
     std::string refusal;
     for (int candidate : Candidates(access, order)) {
@@ -291,6 +343,7 @@ class Fuser {
   KnownAccesses accesses_;
   Fusion fusion_;
   int last_order_ = 0;
+  absl::flat_hash_map<Expr, int> order_of_symbol_;  // of unbacked ones: the step that tells them
   absl::flat_hash_map<const Value*, int> last_reader_;
   absl::flat_hash_map<const Value*, int> last_reader_of_others_;  // at elements of its own choice
 };

@@ -41,14 +41,44 @@ void Replace(ValueType& type, const Replacements& replacements, ExprContext& con
   replace(type.tensor().offset);
 }
 
+bool HasUnbacked(const Expr& e) {
+  for (const Expr& symbol : symbolic::FreeSymbols(e)) {
+    if (symbol.symbol_kind() != symbolic::SymbolKind::kBacked) return true;
+  }
+  return false;
+}
+
+// Sizes that the program states as numbers and rules give as expressions: whoever wrote it knew
+// more of the symbols. What was known becomes a precondition: of k[:1] : f32[1] with k: f32[s0],
+// where rules say min(s0, 1), that s0 is not 0. Whether anything was.
+absl::StatusOr<bool> AdoptStatedSizes(const Node& node, absl::Span<const ValueType> types,
+                                      const symbolic::Asker& asker, ShapeEnv& shapes) {
+  bool adopted = false;
+  for (size_t k = 0; k < types.size(); ++k) {
+    const ValueType& stated = node.results[k]->type;
+    if (!stated.is_tensor() || !types[k].is_tensor()) continue;
+    const std::vector<Expr>&numbers = stated.tensor().sizes, &sizes = types[k].tensor().sizes;
+    for (size_t d = 0; d < sizes.size() && numbers.size() == sizes.size(); ++d) {
+      if (!numbers[d].is_const() || sizes[d].is_const() || HasUnbacked(sizes[d])) continue;
+      const Expr condition = shapes.Simplify(symbolic::Eq(sizes[d], numbers[d]));
+      if (condition.AsBool().has_value() || shapes.IsKnownFalse(condition)) continue;
+      LATHE_RETURN_IF_ERROR(shapes.AddFact(condition, asker));
+      node.graph->preconditions().push_back(condition);
+      adopted = true;
+    }
+  }
+  return adopted;
+}
+
 // Whether a type changed.
-absl::StatusOr<bool> InferNode(Node* node, ShapeEnv& shapes, KnownTypes& known_types) {
+absl::StatusOr<bool> InferNode(Node* node, const Graph& root, ShapeEnv& shapes,
+                               KnownTypes& known_types) {
   size_t known = shapes.symbols().size();
   std::string name = node->results.empty() ? node->op : "%" + node->results[0]->name;
   if (!node->row->infer) return Unimplemented(node->op, ": has no rule for its result types");
-  LATHE_ASSIGN_OR_RETURN(
-      std::vector<ValueType> types,
-      known_types.Infer(*node->row, node->arguments, {name, node->origin.source}));
+  const symbolic::Asker asker = {name, node->origin.source};
+  LATHE_ASSIGN_OR_RETURN(std::vector<ValueType> types,
+                         known_types.Infer(*node->row, node->arguments, asker));
   if (types.size() != node->results.size()) {
     return InvalidArgument(node->op, ": has ", types.size(), " results, the graph takes ",
                            node->results.size());
@@ -59,6 +89,12 @@ absl::StatusOr<bool> InferNode(Node* node, ShapeEnv& shapes, KnownTypes& known_t
         (declared.is_list() && types[k].is_tensor())) {
       return InvalidArgument(node->op, ": result ", k, " is declared as ", ToString(declared),
                              ", the operator gives ", ToString(types[k]));
+    }
+  }
+  if (node->graph == &root) {
+    LATHE_ASSIGN_OR_RETURN(const bool adopted, AdoptStatedSizes(*node, types, asker, shapes));
+    if (adopted) {
+      LATHE_ASSIGN_OR_RETURN(types, known_types.Infer(*node->row, node->arguments, asker));
     }
   }
   absl::Span<const Expr> made = absl::MakeConstSpan(shapes.symbols()).subspan(known);
@@ -76,16 +112,17 @@ absl::StatusOr<bool> InferNode(Node* node, ShapeEnv& shapes, KnownTypes& known_t
   return changed;
 }
 
-absl::StatusOr<bool> InferGraph(Graph& graph, ShapeEnv& shapes, KnownTypes& known_types) {
+absl::StatusOr<bool> InferGraph(Graph& graph, const Graph& root, ShapeEnv& shapes,
+                                KnownTypes& known_types) {
   bool changed = false;
   for (Node* node = graph.first(); node != nullptr; node = node->next) {
     for (const Argument& a : node->arguments) {
       if (a.kind() != Argument::Kind::kGraph) continue;
-      LATHE_ASSIGN_OR_RETURN(const bool inside, InferGraph(*a.graph(), shapes, known_types));
+      LATHE_ASSIGN_OR_RETURN(const bool inside, InferGraph(*a.graph(), root, shapes, known_types));
       changed |= inside;
     }
     if (node->row == nullptr) continue;
-    const absl::StatusOr<bool> here = InferNode(node, shapes, known_types);
+    const absl::StatusOr<bool> here = InferNode(node, root, shapes, known_types);
     if (!here.ok()) {
       std::string name = node->results.empty() ? node->op : "%" + node->results[0]->name;
       return AtNode(here.status(), name, node->origin.source);
@@ -99,7 +136,7 @@ absl::StatusOr<bool> InferGraph(Graph& graph, ShapeEnv& shapes, KnownTypes& know
 
 absl::StatusOr<bool> InferTypes(Graph& graph, ShapeEnv& shapes) {
   KnownTypes known_types(shapes);
-  return InferGraph(graph, shapes, known_types);
+  return InferGraph(graph, graph, shapes, known_types);
 }
 
 }  // namespace lathe

@@ -112,6 +112,35 @@ TEST(Loops, KeepLayoutsAndWhatTheyPassOn) {
   }
 }
 
+// Nothing that is written later changes what a loop gave, also without a turn.
+TEST(Loops, GiveResultsOfTheirOwn) {
+  const std::string text = R"(
+graph @main(%x: f32[2], %n: i64[]) {
+  %zero = aten.full([], 0, dtype=i64)
+  %c = aten.clone(%x)
+  %i, %y = while_loop(@below, @turn, [%zero, %c], [%n])
+  %m = aten.mul_.Scalar(%c, 2)
+  %r = aten.add_.Scalar(%y, 100)
+  return %y, %c
+}
+graph @below(%i: i64[], %y: f32[2], %n: i64[]) {
+  %c = aten.lt.Tensor(%i, %n)
+  return %c
+}
+graph @turn(%i: i64[], %y: f32[2], %n: i64[]) {
+  %j = aten.add.Scalar(%i, 1)
+  %z = aten.add.Scalar(%y, 1)
+  return %j, %z
+})";
+  for (const int64_t turns : {0, 2}) {
+    const std::vector<Tensor> results =
+        OnAllTiers(text, {Ones({2}), Filled(DType::kI64, {}, Scalar(turns))});
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(results[0].AtLinear(0).ToInt(), 101 + turns);
+    EXPECT_EQ(results[1].AtLinear(0).ToInt(), 2);
+  }
+}
+
 TEST(Loops, AreRefusedWhereTheBodyChangesWhatIsCarried) {
   const std::string text = R"(
 graph @main(%x: f32[3]) {

@@ -114,9 +114,17 @@ absl::StatusOr<std::vector<HostValue>> EvaluateLoop(const EvaluateContext& c) {
     LATHE_ASSIGN_OR_RETURN(const std::vector<HostValue> more, run(0));
     const bool goes_on =
         more[0].is_tensor() ? more[0].tensor().AtLinear(0).ToBool() : more[0].scalar().ToBool();
-    if (!goes_on) return state;
+    if (!goes_on) break;
     LATHE_ASSIGN_OR_RETURN(state, run(1));
   }
+  // Results are the loop's own, also where no turn made them.
+  for (size_t k = 0; k < state.size(); ++k) {
+    const Tensor value = state[k].tensor();
+    Tensor own = Tensor::EmptyStrided(value.dtype(), value.sizes(), value.strides());
+    own.CopyFrom(value);
+    state[k] = own;
+  }
+  return state;
 }
 
 OpRow LoopRow() {

@@ -80,6 +80,28 @@ TEST(TiersAgree, OnNumbersReadBetweenWhatCouldBeFused) {
                    {x});
 }
 
+// Branches whose results differ in size.
+TEST(TiersAgree, OnSizesThatABranchDecides) {
+  const std::string text = R"(graph @f(%p: bool[], %x: f32[s0, 2], %y: f32[s1, 2]) {
+    %c = cond(%p, @then, @else, [%x, %y]) : f32[u0, 2]
+    %s = aten.sum.dim_IntList(%c, [0])
+    %d = aten.mul.Scalar(%c, (u0))
+    return %c, %s, %d
+  }
+  graph @then(%x: f32[s0, 2], %y: f32[s1, 2]) {
+    %a = aten.mul.Scalar(%x, 2)
+    return %a
+  }
+  graph @else(%x: f32[s0, 2], %y: f32[s1, 2]) {
+    %a = aten.add.Scalar(%y, 1)
+    return %a
+  })";
+  for (const bool chosen : {true, false}) {
+    ExpectTiersAgree(text, {Filled(DType::kBool, {}, Scalar(chosen)),
+                            Counted(DType::kF32, {3, 2}, 1), Counted(DType::kF32, {5, 2}, 7)});
+  }
+}
+
 // The first row of something, of which there are some, beside all rows.
 TEST(TiersAgree, OnTheFirstOfAnOpenSize) {
   const Tensor a = Counted(DType::kF32, {3, 4}, 1), k = Counted(DType::kF32, {2, 4}, -2);

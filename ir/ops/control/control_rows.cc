@@ -1,5 +1,7 @@
 // Operators that hold sub-graphs. Sub-graphs are closed: what they use comes as operands.
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "dtypes/base/status.h"
@@ -30,6 +32,23 @@ ValueType AsFreshTensor(const ValueType& type) {
   return ContiguousType(tensor.dtype, tensor.sizes, tensor.device);
 }
 
+// Of two tensors that differ in sizes: where these do, only running tells.
+std::optional<ValueType> OfEitherSize(const ValueType& a, const ValueType& b,
+                                      const InferContext& c) {
+  if (!a.is_tensor() || !b.is_tensor()) return std::nullopt;
+  const TensorType &x = a.tensor(), &y = b.tensor();
+  if (x.dtype != y.dtype || x.rank() != y.rank() || x.device != y.device) return std::nullopt;
+  std::vector<Expr> sizes = x.sizes;
+  for (int d = 0; d < x.rank(); ++d) {
+    if (x.sizes[d] == y.sizes[d]) continue;
+    const symbolic::Range one = c.shapes.RangeOf(x.sizes[d]), other = c.shapes.RangeOf(y.sizes[d]);
+    sizes[d] = c.shapes.FreshUnbacked(
+        symbolic::Source::Item(c.asker.node),
+        symbolic::Range{std::min(one.lower, other.lower), std::max(one.upper, other.upper)});
+  }
+  return ContiguousType(x.dtype, std::move(sizes), x.device);
+}
+
 Types InferCond(const InferContext& c) {
   const std::vector<ValueType> then_types = OutputTypes(*c.args[1].graph());
   const std::vector<ValueType> else_types = OutputTypes(*c.args[2].graph());
@@ -40,11 +59,12 @@ Types InferCond(const InferContext& c) {
   std::vector<ValueType> types;
   for (size_t k = 0; k < then_types.size(); ++k) {
     const ValueType a = AsFreshTensor(then_types[k]), b = AsFreshTensor(else_types[k]);
-    if (!(a == b)) {
+    const std::optional<ValueType> joined = a == b ? a : OfEitherSize(a, b, c);
+    if (!joined.has_value()) {
       return InvalidArgument("cond: result ", k, " is ", ToString(a), " in one branch and ",
                              ToString(b), " in the other");
     }
-    types.push_back(a);
+    types.push_back(*joined);
   }
   return types;
 }
@@ -70,7 +90,9 @@ absl::StatusOr<std::vector<HostValue>> EvaluateCond(const EvaluateContext& c) {
 OpRow CondRow() {
   OpRow row;
   row.schema = "cond(Any pred, Graph true_graph, Graph false_graph, Any operands=[]) -> Any[]";
-  row.doc = "Runs one of two sub-graphs on the operands. Both give results of the same types.";
+  row.doc =
+      "Runs one of two sub-graphs on the operands. Both give results of the same dtypes and ranks; "
+      "a size in which they differ is known only after running.";
   row.infer = InferCond;
   row.evaluate = EvaluateCond;
   return row;

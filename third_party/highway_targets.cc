@@ -8,6 +8,10 @@
 
 #include "hwy/targets.h"
 
+#if HWY_ARCH_X86_64
+#include <cpuid.h>
+#endif
+
 namespace hwy {
 namespace {
 
@@ -16,13 +20,20 @@ std::atomic<int64_t>& TargetsForTest() {
   return targets;
 }
 
+#if HWY_ARCH_X86_64
+// clang 14 has no name for it.
+bool HasF16C() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
+
 int64_t ProcessorTargets() {
   int64_t targets = HWY_STATIC_TARGET;
 #if HWY_ARCH_X86_64
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("f16c");
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && HasF16C();
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
